@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# onnxseq_layer(name DEPS layer... LINK target... SOURCES file...): one folder of src/ as a static library of its own,
+#   so that a test links only the layers below what it tests. All of them together become libonnxseq.
+# onnxseq_test(name DEPS layer... LINK target... SOURCES file...): one GoogleTest binary, found by ctest.
+
+add_library(onnxseq_flags INTERFACE)
+target_include_directories(onnxseq_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/include)
+target_compile_definitions(onnxseq_flags INTERFACE ONNXSEQ_BUILDING)
+if(ONNXSEQ_STRICT)
+  target_compile_options(onnxseq_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror)
+endif()
+if(ONNXSEQ_SANITIZE)
+  target_compile_options(onnxseq_flags INTERFACE -fsanitize=${ONNXSEQ_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(onnxseq_flags INTERFACE -fsanitize=${ONNXSEQ_SANITIZE})
+endif()
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/config.h.in ${PROJECT_BINARY_DIR}/include/onnx_proto/config.h @ONLY)
+
+function(onnxseq_layer name)
+  cmake_parse_arguments(A "" "" "DEPS;LINK;SOURCES" ${ARGN})
+  add_library(onnxseq_${name} STATIC ${A_SOURCES})
+  target_link_libraries(onnxseq_${name} PUBLIC onnxseq_flags fmt::fmt-header-only PRIVATE ${A_LINK})
+  foreach(dep ${A_DEPS})
+    target_link_libraries(onnxseq_${name} PUBLIC onnxseq_${dep})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY ONNXSEQ_LAYERS onnxseq_${name})
+endfunction()
+
+if(ONNXSEQ_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  enable_testing()
+  file(WRITE ${PROJECT_BINARY_DIR}/pch_source.cc "")
+endif()
+
+function(onnxseq_test name)
+  if(NOT ONNXSEQ_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(A "" "" "DEPS;LINK;SOURCES" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_link_libraries(${name} PRIVATE onnxseq_flags GTest::gmock GTest::gtest_main fmt::fmt-header-only ${A_LINK})
+  foreach(dep ${A_DEPS})
+    target_link_libraries(${name} PRIVATE onnxseq_${dep})
+  endforeach()
+  target_compile_options(${name} PRIVATE -O0)
+  target_compile_definitions(${name} PRIVATE ONNXSEQ_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" ONNXSEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <string> <vector>)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()
