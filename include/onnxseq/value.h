@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: what runs take and give. A Value is a Tensor, a Sequence, or nothing (an absent optional).
+//
+// All are handles with shared, reference-counted storage: copying is cheap and copies no elements. Reading one object from many
+// threads is safe; an object being written belongs to one thread.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "onnx_optim/tensor_type.h"
+#include "onnxseq/float16.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// The dims of a tensor in memory, each >= 0. Up to kInline dims without allocation.
+class ONNXSEQ_API Shape {
+ public:
+  static constexpr int kInline = 6;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  explicit Shape(std::span<const int64_t> dims);
+  Shape(const Shape& other) : Shape(other.dims()) {}
+  Shape(Shape&& other) noexcept;
+  Shape& operator=(const Shape& other);
+  Shape& operator=(Shape&& other) noexcept;
+  ~Shape() { Free(); }
+
+  int rank() const { return rank_; }
+  int64_t operator[](int i) const { return data()[i]; }
+  int64_t& operator[](int i) { return data()[i]; }
+  std::span<const int64_t> dims() const { return {data(), static_cast<size_t>(rank_)}; }
+  const int64_t* begin() const { return data(); }
+  const int64_t* end() const { return data() + rank_; }
+  void push_back(int64_t dim);
+  void insert(int axis, int64_t dim);
+  void erase(int axis);
+  // Product of the dims, 1 for rank 0. The product fits: a Tensor's constructor checks it.
+  int64_t NumElements() const;
+  bool operator==(const Shape& other) const;
+  // "[2,3]"
+  std::string ToString() const;
+
+ private:
+  const int64_t* data() const { return rank_ <= kInline ? inline_ : heap_; }
+  int64_t* data() { return rank_ <= kInline ? inline_ : heap_; }
+  void Free();
+  int rank_ = 0;
+  int capacity_ = kInline;  // of heap_ when rank_ > kInline
+  union {
+    int64_t inline_[kInline] = {};
+    int64_t* heap_;
+  };
+};
+
+// The C++ type of an element. bool is one byte; int4 and narrower have none and are reached through data().
+template <class T>
+inline constexpr TensorType kTensorTypeOf = TensorType::kUndefined;
+template <> inline constexpr TensorType kTensorTypeOf<float> = TensorType::kFloat;
+template <> inline constexpr TensorType kTensorTypeOf<double> = TensorType::kDouble;
+template <> inline constexpr TensorType kTensorTypeOf<Float16> = TensorType::kFloat16;
+template <> inline constexpr TensorType kTensorTypeOf<BFloat16> = TensorType::kBfloat16;
+template <> inline constexpr TensorType kTensorTypeOf<int8_t> = TensorType::kInt8;
+template <> inline constexpr TensorType kTensorTypeOf<int16_t> = TensorType::kInt16;
+template <> inline constexpr TensorType kTensorTypeOf<int32_t> = TensorType::kInt32;
+template <> inline constexpr TensorType kTensorTypeOf<int64_t> = TensorType::kInt64;
+template <> inline constexpr TensorType kTensorTypeOf<uint8_t> = TensorType::kUint8;
+template <> inline constexpr TensorType kTensorTypeOf<uint16_t> = TensorType::kUint16;
+template <> inline constexpr TensorType kTensorTypeOf<uint32_t> = TensorType::kUint32;
+template <> inline constexpr TensorType kTensorTypeOf<uint64_t> = TensorType::kUint64;
+template <> inline constexpr TensorType kTensorTypeOf<bool> = TensorType::kBool;
+template <> inline constexpr TensorType kTensorTypeOf<std::string> = TensorType::kString;
+template <> inline constexpr TensorType kTensorTypeOf<std::complex<float>> = TensorType::kComplex64;
+template <> inline constexpr TensorType kTensorTypeOf<std::complex<double>> = TensorType::kComplex128;
+
+// A dense row-major array of any rank.
+class ONNXSEQ_API Tensor {
+ public:
+  // Undefined: no type, no data.
+  Tensor() = default;
+  // New 64-byte aligned storage, elements uninitialised (strings empty). Throws InvalidArgument for kUndefined or a size over
+  // 2^63 - 1 bytes, MemoryError when there is not enough memory.
+  Tensor(TensorType dtype, Shape shape);
+  // Elements that live elsewhere, kept alive by `owner` until the last handle is gone; may be read-only memory. Strings cannot be
+  // borrowed. `data` must be aligned for the element type.
+  static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::shared_ptr<const void> owner);
+  // The same; calls `deleter` when the last handle is gone.
+  static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::function<void()> deleter);
+  // A copy of `values`, which must be shape.NumElements() many (InvalidArgument otherwise).
+  template <class T>
+  static Tensor Of(Shape shape, std::span<const T> values);
+  template <class T>
+  static Tensor Of(Shape shape, std::initializer_list<T> values) {
+    return Of<T>(std::move(shape), std::span<const T>(values.begin(), values.size()));
+  }
+  template <class T>
+  static Tensor Scalar(const T& value) {
+    return Of<T>(Shape{}, std::span<const T>(&value, 1));
+  }
+
+  bool defined() const { return dtype_ != TensorType::kUndefined; }
+  TensorType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int rank() const { return shape_.rank(); }
+  int64_t dim(int i) const { return shape_[i]; }
+  int64_t NumElements() const { return num_elements_; }
+  // Bytes of the elements; narrow types are packed, low bits first. For strings sizeof(std::string) each.
+  size_t ByteSize() const;
+
+  const void* data() const { return data_; }
+  // T is the element type (InvalidArgument otherwise).
+  template <class T>
+  std::span<const T> View() const {
+    CheckType(kTensorTypeOf<T>);
+    return {static_cast<const T*>(data_), static_cast<size_t>(num_elements_)};
+  }
+  // For writing: only while this handle is the only one to storage of its own, as right after construction or Unshare().
+  void* mutable_data();
+  template <class T>
+  std::span<T> MutableView() {
+    CheckType(kTensorTypeOf<T>);
+    return {static_cast<T*>(mutable_data()), static_cast<size_t>(num_elements_)};
+  }
+  // This handle is the only one, and the storage is our own: it may be written or given away.
+  bool IsUnique() const;
+  // Makes it so, copying when needed.
+  void Unshare();
+
+  // The same elements under another shape of the same count (InvalidArgument otherwise).
+  Tensor WithShape(Shape shape) const;
+  // shape.NumElements() consecutive elements from `first` on, sharing storage. first and the end must lie inside; not for types
+  // narrower than a byte.
+  Tensor Part(int64_t first, Shape shape) const;
+
+  // "tensor(float)[2,3]"
+  std::string TypeString() const;
+
+ private:
+  void CheckType(TensorType type) const;
+  void CheckCount(int64_t count) const;
+  std::shared_ptr<const void> owner_;
+  void* data_ = nullptr;
+  int64_t num_elements_ = 0;
+  Shape shape_;
+  TensorType dtype_ = TensorType::kUndefined;
+  bool writable_ = false;
+};
+
+class Value;
+
+// A list of values of one type, in practice tensors of one element type. Copies share the list until one is changed; a change
+// made through the only handle is made in place (Append is amortised constant).
+class ONNXSEQ_API Sequence {
+ public:
+  // Empty, of tensors with elements of `dtype` (kUndefined: not known yet).
+  explicit Sequence(TensorType dtype = TensorType::kUndefined);
+  // Throws InvalidArgument when an element's type differs.
+  Sequence(TensorType dtype, std::vector<Tensor> elements);
+  explicit Sequence(std::vector<Tensor> elements);
+
+  TensorType dtype() const { return dtype_; }
+  int64_t size() const;
+  bool empty() const { return size() == 0; }
+  // 0 <= i < size().
+  const Tensor& operator[](int64_t i) const;
+  std::span<const Tensor> elements() const;
+
+  // 0 <= position <= size(). Throws InvalidArgument when the element type differs.
+  void Insert(int64_t position, Tensor element);
+  void Append(Tensor element) { Insert(size(), std::move(element)); }
+  // 0 <= position < size().
+  void Erase(int64_t position);
+
+  // "seq(tensor(float)), 3 elements"
+  std::string TypeString() const;
+
+ private:
+  std::vector<Tensor>& Unshared();
+  std::shared_ptr<std::vector<Tensor>> elements_;
+  TensorType dtype_;
+};
+
+// A tensor, a sequence, or nothing. An optional that holds something is what it holds.
+class ONNXSEQ_API Value {
+ public:
+  Value() = default;  // nothing: an absent optional
+  Value(Tensor tensor) : held_(std::move(tensor)) {}          // NOLINT(google-explicit-constructor)
+  Value(Sequence sequence) : held_(std::move(sequence)) {}    // NOLINT(google-explicit-constructor)
+
+  bool IsNone() const { return held_.index() == 0; }
+  bool IsTensor() const { return held_.index() == 1; }
+  bool IsSequence() const { return held_.index() == 2; }
+  // The tensor or sequence; InvalidArgument when it is not one.
+  const Tensor& tensor() const;
+  const Sequence& sequence() const;
+  Tensor& mutable_tensor();
+  Sequence& mutable_sequence();
+  // "tensor(float)[2,3]", "seq(tensor(float)), 3 elements", "nothing"
+  std::string TypeString() const;
+
+ private:
+  std::variant<std::monostate, Tensor, Sequence> held_;
+};
+
+template <class T>
+Tensor Tensor::Of(Shape shape, std::span<const T> values) {
+  Tensor t(kTensorTypeOf<T>, std::move(shape));
+  t.CheckCount(static_cast<int64_t>(values.size()));
+  std::copy(values.begin(), values.end(), static_cast<T*>(t.mutable_data()));
+  return t;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE
