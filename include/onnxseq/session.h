@@ -70,6 +70,6 @@ class ONNXSEQ_API Session {
 
 // The newest ONNX IR version and ai.onnx operator set that are read.
 inline constexpr int64_t kMaxIrVersion = 14;
-inline constexpr int64_t kMaxOpset = 27;
+inline constexpr int64_t kMaxOpset = 28;
 
 }  // namespace ONNX_LIGHT_NAMESPACE
