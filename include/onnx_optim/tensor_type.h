@@ -40,8 +40,10 @@ enum class TensorType : int32_t {
   kFloat8e8m0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  kFloat6e2m3 = 27,
+  kFloat6e3m2 = 28,
 };
-inline constexpr int32_t kTensorTypeCount = 27;
+inline constexpr int32_t kTensorTypeCount = 29;
 
 // The type numbered `elem_type`; kUndefined when no type has that number.
 ONNXSEQ_API TensorType DataTypeToTensorType(int32_t elem_type) noexcept;

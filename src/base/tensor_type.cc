@@ -41,6 +41,8 @@ constexpr std::array<TypeRow, kTensorTypeCount> kRows = {{
     {"float8e8m0", "float8e8m0", 8, 'f'},
     {"uint2", "uint2", 2, 'i'},
     {"int2", "int2", 2, 'i'},
+    {"float6e2m3", "float6e2m3fn", 6, 'f'},
+    {"float6e3m2", "float6e3m2fn", 6, 'f'},
 }};
 
 const TypeRow& RowOf(TensorType type) noexcept {

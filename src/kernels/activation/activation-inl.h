@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations of one vector, compiled once per instruction set: included by the .cc files that Highway's foreach_target
+// repeats.
+#if defined(ONNXSEQ_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ONNXSEQ_KERNELS_ACTIVATION_INL_H_
+#undef ONNXSEQ_KERNELS_ACTIVATION_INL_H_
+#else
+#define ONNXSEQ_KERNELS_ACTIVATION_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "kernels/activation/activation.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// e^x for x <= 0, within 1 unit in the last place; 0 where it would be denormal. NaN stays NaN.
+// x = n ln2 + r, |r| <= ln2 / 2; ln2 is split so that n times its first part is exact.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ExpOfNegative(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
+  // Second operand: where x is NaN, x86 hands on the second one.
+  const V held = hn::Max(hn::Set(d, -87.4f), x);
+  const V n = hn::Round(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), held);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  // Minimax on [-ln2/2, ln2/2] for (e^r - 1 - r) / r^2.
+  V p = hn::Set(d, 1.9875691500e-4f);
+  p = hn::MulAdd(p, r, hn::Set(d, 1.3981999507e-3f));
+  p = hn::MulAdd(p, r, hn::Set(d, 8.3334519073e-3f));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.1665795894e-2f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.6666665459e-1f));
+  p = hn::MulAdd(p, r, hn::Set(d, 5.0000001201e-1f));
+  p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), hn::Set(d, 1.0f));
+  const auto exponent = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127)));
+  return hn::IfThenElseZero(in_range, hn::Mul(p, hn::BitCast(d, exponent)));
+}
+
+// Every lane through the plain function: what has no vector form.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V ActivateLanes(D d, const Activation& activation, V x) {
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(x, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = Activate<T>(activation, lanes[i]);
+  return hn::Load(d, lanes);
+}
+
+// float: from e^-|x|, so that neither side overflows and the negative tail keeps its relative precision.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SigmoidVec(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return ActivateLanes(d, Activation{ActivationKind::kSigmoid}, x);
+  } else {
+    const V one = hn::Set(d, 1.0f);
+    const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
+    return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  }
+}
+
+// float: from e^-2|x|, and near 0, where 1 - e^-2|x| would cancel, an odd polynomial.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V TanhVec(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return ActivateLanes(d, Activation{ActivationKind::kTanh}, x);
+  } else {
+    const V one = hn::Set(d, 1.0f);
+    const V size = hn::Abs(x);
+    const V e = ExpOfNegative(d, hn::Mul(size, hn::Set(d, -2.0f)));
+    const V far = hn::Div(hn::Sub(one, e), hn::Add(one, e));
+    const V z = hn::Mul(x, x);
+    V p = hn::Set(d, -5.70498872745e-3f);
+    p = hn::MulAdd(p, z, hn::Set(d, 2.06390887954e-2f));
+    p = hn::MulAdd(p, z, hn::Set(d, -5.37397155531e-2f));
+    p = hn::MulAdd(p, z, hn::Set(d, 1.33314422036e-1f));
+    p = hn::MulAdd(p, z, hn::Set(d, -3.33332819422e-1f));
+    const V near = hn::MulAdd(hn::Mul(p, z), size, size);
+    return hn::CopySign(hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.625f)), near, far), x);
+  }
+}
+
+// Holds x within [low, high]; NaN stays NaN (second operands, as above).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V HoldWithin(D, V low, V high, V x) {
+  return hn::Min(high, hn::Max(low, x));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ActivateVec(D d, const Activation& activation, V x) {
+  using T = hn::TFromD<D>;
+  const V zero = hn::Zero(d);
+  const V alpha = hn::Set(d, static_cast<T>(activation.alpha)), beta = hn::Set(d, static_cast<T>(activation.beta));
+  switch (activation.kind) {
+    case ActivationKind::kSigmoid:
+      return SigmoidVec(d, x);
+    case ActivationKind::kTanh:
+      return TanhVec(d, x);
+    case ActivationKind::kRelu:
+      return hn::IfThenZeroElse(hn::Lt(x, zero), x);
+    case ActivationKind::kHardSigmoid:
+      return HoldWithin(d, zero, hn::Set(d, T(1)), hn::Add(hn::Mul(alpha, x), beta));
+    case ActivationKind::kAffine:
+      return hn::Add(hn::Mul(alpha, x), beta);
+    case ActivationKind::kLeakyRelu:
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, x), x);
+    case ActivationKind::kThresholdedRelu:
+      return hn::IfThenZeroElse(hn::Lt(x, alpha), x);
+    case ActivationKind::kScaledTanh:
+      return hn::Mul(alpha, TanhVec(d, hn::Mul(beta, x)));
+    case ActivationKind::kSoftsign:
+    case ActivationKind::kElu:
+    case ActivationKind::kSoftplus:
+      break;
+  }
+  return ActivateLanes(d, activation, x);
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/reduce/reduce.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+
+ReduceLoops::ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool folds = reduced[d] != 0;
+    (folds ? count_ : outputs_) *= dims[d];
+    if (dims[d] == 1) continue;
+    if (!dims_.empty() && dims_.back().reduced == folds) {
+      dims_.back().size *= dims[d];
+    } else {
+      dims_.push_back({dims[d], folds, 0, 0});
+    }
+  }
+  if (dims_.empty()) dims_.push_back({1, true, 0, 0});
+  int64_t in_stride = 1, out_stride = 1;
+  for (size_t d = dims_.size(); d-- > 0;) {
+    dims_[d].in_stride = in_stride;
+    in_stride *= dims_[d].size;
+    if (!dims_[d].reduced) {
+      dims_[d].out_stride = out_stride;
+      out_stride *= dims_[d].size;
+    }
+  }
+  slices_ = !dims_[0].reduced && dims_.size() > 1 ? dims_[0].size : 1;
+}
+
+void ReduceLoops::Run(int64_t begin, int64_t end, const void* in, void* acc, void* out, const ReduceFns& fns) const {
+  const int64_t n = (end - begin) * slice_outputs();
+  if (n == 0) return;
+  fns.init(acc, n);
+  if (count_ > 0) {
+    const bool sliced = !dims_[0].reduced && dims_.size() > 1;
+    const Dim& inner = dims_.back();
+    const size_t outer = dims_.size() - 1;
+    std::vector<int64_t> index(outer);
+    int64_t rows = 1;
+    for (size_t d = 0; d < outer; ++d) rows *= d == 0 && sliced ? end - begin : dims_[d].size;
+    const auto* from = static_cast<const std::byte*>(in);
+    int64_t in_offset = sliced ? begin * dims_[0].in_stride : 0;
+    int64_t acc_offset = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      const void* x = from + static_cast<size_t>(in_offset) * fns.in_size;
+      void* total = static_cast<std::byte*>(acc) + static_cast<size_t>(acc_offset) * fns.acc_size;
+      (inner.reduced ? fns.fold : fns.fold_each)(x, total, inner.size);
+      for (size_t d = outer; d-- > 0;) {
+        in_offset += dims_[d].in_stride;
+        acc_offset += dims_[d].out_stride;
+        if (++index[d] < dims_[d].size || d == 0) break;
+        in_offset -= dims_[d].in_stride * dims_[d].size;
+        acc_offset -= dims_[d].out_stride * dims_[d].size;
+        index[d] = 0;
+      }
+    }
+  }
+  fns.finish(acc, static_cast<std::byte*>(out) + static_cast<size_t>(begin * slice_outputs()) * fns.out_size, n, count_);
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

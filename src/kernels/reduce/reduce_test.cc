@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/reduce/reduce.h"
+
+#include <cstddef>
+#include <numeric>
+
+#include "kernels/reduce/along_axis.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace {
+
+// The sum and the number of elements at once: what was left out or taken twice shows.
+struct SumFold {
+  template <class T>
+  using Acc = int64_t;
+  template <class T>
+  static int64_t Init() {
+    return 0;
+  }
+  template <class T>
+  static int64_t Step(int64_t acc, int64_t x) {
+    return acc + x;
+  }
+  template <class T>
+  static int64_t Merge(int64_t a, int64_t b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(int64_t acc, int64_t count) {
+    return acc * 1000 + count;
+  }
+};
+
+TEST(Reduce, EverySetOfAxes) {
+  const std::vector<std::vector<int64_t>> shapes = {{}, {1}, {7}, {50}, {2, 3}, {3, 40}, {40, 3}, {2, 3, 4}, {2, 1, 3, 33}, {2, 3, 2, 3, 2}, {0, 3}, {3, 0}, {2, 0, 3}};
+  for (const std::vector<int64_t>& dims : shapes) {
+    int64_t n = 1;
+    for (const int64_t d : dims) n *= d;
+    std::vector<int64_t> x(static_cast<size_t>(n));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int64_t>(i * i % 97);
+    for (unsigned mask = 0; mask < 1u << dims.size(); ++mask) {
+      std::vector<char> reduced;
+      int64_t outputs = 1, count = 1;
+      for (size_t d = 0; d < dims.size(); ++d) {
+        reduced.push_back((mask >> d & 1) != 0);
+        (reduced[d] != 0 ? count : outputs) *= dims[d];
+      }
+      std::vector<int64_t> expected(static_cast<size_t>(outputs), count);
+      for (int64_t at = 0; at < n; ++at) {
+        int64_t rest = at, to = 0, stride = 1;
+        for (size_t d = dims.size(); d-- > 0;) {
+          if (reduced[d] == 0) {
+            to += rest % dims[d] * stride;
+            stride *= dims[d];
+          }
+          rest /= dims[d];
+        }
+        expected[static_cast<size_t>(to)] += 1000 * x[static_cast<size_t>(at)];
+      }
+      const ReduceLoops loops(dims, reduced);
+      ASSERT_EQ(loops.outputs(), outputs);
+      ASSERT_EQ(loops.count(), count);
+      std::vector<int64_t> y(static_cast<size_t>(outputs), -1), acc(static_cast<size_t>(outputs) + 1);
+      for (int64_t slice = 0; slice < loops.slices(); ++slice)
+        loops.Run(slice, slice + 1, x.data(), acc.data(), y.data(), ReduceFnsFor<SumFold, int64_t>());
+      ASSERT_EQ(y, expected) << "rank " << dims.size() << ", axes " << mask;
+      std::vector<int64_t> whole(static_cast<size_t>(outputs), -1);
+      loops.Run(0, loops.slices(), x.data(), acc.data(), whole.data(), ReduceFnsFor<SumFold, int64_t>());
+      ASSERT_EQ(whole, expected) << "rank " << dims.size() << ", axes " << mask;
+    }
+  }
+}
+
+TEST(AlongAxis, ExtremeIsTheFirstOrTheLast) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float x[] = {3, 1, 3, nan, 5, 1, 9, nan};  // [4, 2]: columns 3 3 5 9 and 1 nan 1 nan
+  int64_t at[2];
+  ArgExtreme<float, true>(x, at, 1, 4, 2, false);
+  EXPECT_THAT(at, ::testing::ElementsAre(3, 1));
+  ArgExtreme<float, true>(x, at, 1, 4, 2, true);
+  EXPECT_THAT(at, ::testing::ElementsAre(3, 3));
+  ArgExtreme<float, false>(x, at, 1, 4, 2, false);
+  EXPECT_THAT(at, ::testing::ElementsAre(0, 1));
+  ArgExtreme<float, false>(x, at, 1, 4, 2, true);
+  EXPECT_THAT(at, ::testing::ElementsAre(1, 3));
+}
+
+TEST(AlongAxis, RunningSums) {
+  const int32_t x[] = {1, 10, 2, 20, 3, 30};
+  int32_t y[6];
+  RunningSum<int32_t, uint32_t>(x, y, 1, 3, 2, false, false);
+  EXPECT_THAT(y, ::testing::ElementsAre(1, 10, 3, 30, 6, 60));
+  RunningSum<int32_t, uint32_t>(x, y, 1, 3, 2, true, true);
+  EXPECT_THAT(y, ::testing::ElementsAre(5, 50, 3, 30, 0, 0));
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels
