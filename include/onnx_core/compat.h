@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names that later releases of the reference give to the same things, and the member functions they put on
+// ShapesContext.
+#pragma once
+
+#include "onnx_optim/optim_sequence.h"
+#include "onnx_optim/optim_tensor.h"
+#include "onnx_optim/shapes/sequence/shape_sequence.h"
+#include "onnx_optim/shapes/shape_inference.h"
+#include "onnx_optim/shapes/shapes_context.h"
+#include "onnx_proto/config.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+namespace core {
+namespace symbolic {
+using SymDim = onnx_optim::OptimDim;
+using SymShape = onnx_optim::OptimShape;
+using SymTensor = onnx_optim::OptimTensor;
+using SymSequence = onnx_optim::OptimSequence;
+using onnx_optim::DataTypeToTensorType;
+using onnx_optim::IsIntegerTensorType;
+using onnx_optim::TensorType;
+using onnx_optim::TensorTypeToDataType;
+using onnx_optim::ToTypeString;
+}  // namespace symbolic
+
+namespace shapes {
+using onnx_optim::shapes::ApplyInferredShapesToGraph;
+using onnx_optim::shapes::ApplyInferredShapesToModel;
+using onnx_optim::shapes::ComputeShapeGraph;
+using onnx_optim::shapes::ComputeShapeModel;
+using onnx_optim::shapes::ComputeShapeNode;
+using onnx_optim::shapes::ComputeShapes;
+using onnx_optim::shapes::InferShapesModel;
+using onnx_optim::shapes::ShapesContext;
+}  // namespace shapes
+}  // namespace core
+
+namespace onnx_shapes {
+namespace shapes {
+namespace sequence {
+using namespace onnx_optim::shapes::sequence;  // NOLINT(google-build-using-namespace): the same functions, another name
+}  // namespace sequence
+}  // namespace shapes
+}  // namespace onnx_shapes
+
+namespace onnx_optim {
+namespace shapes {
+
+inline void ShapesContext::ComputeShapeNode(const NodeProto& node) { shapes::ComputeShapeNode(*this, node); }
+template <class Nodes>
+void ShapesContext::ComputeShapes(const Nodes& nodes) {
+  shapes::ComputeShapes(*this, nodes);
+}
+inline void ShapesContext::ComputeShapeGraph(const GraphProto& graph) { shapes::ComputeShapeGraph(*this, graph); }
+inline void ShapesContext::ComputeShapeModel(const ModelProto& model) { shapes::ComputeShapeModel(*this, model); }
+inline void ShapesContext::ApplyInferredShapesToGraph(GraphProto& graph) const {
+  shapes::ApplyInferredShapesToGraph(*this, graph);
+}
+inline void ShapesContext::ApplyInferredShapesToModel(ModelProto& model) const {
+  shapes::ApplyInferredShapesToModel(*this, model);
+}
+
+}  // namespace shapes
+}  // namespace onnx_optim
+}  // namespace ONNX_LIGHT_NAMESPACE
