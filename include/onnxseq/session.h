@@ -5,6 +5,7 @@
 //   onnxseq::ValueMap outputs = session.Run({{"x", tensor}});
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
+#include "onnxseq/versions.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -26,11 +28,18 @@ struct SessionOptions {
   int threads = 0;
   // Keep denormal numbers instead of flushing them to zero.
   bool denormals = false;
+  // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other ones in each
+  // run when absent.
+  std::optional<uint64_t> seed;
 };
 
 struct RunOptions {
   // TimeoutError when the run takes longer.
   std::optional<std::chrono::nanoseconds> timeout;
+  // TimeoutError soon after another thread has set it; must outlive the run.
+  const std::atomic<bool>* cancel = nullptr;
+  // MemoryError when the tensors of the run would take more bytes at once; 0 = no limit.
+  int64_t memory_limit = 0;
 };
 
 // One input or output of the model.
@@ -67,9 +76,5 @@ class ONNXSEQ_API Session {
   explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };
-
-// The newest ONNX IR version and ai.onnx operator set that are read.
-inline constexpr int64_t kMaxIrVersion = 14;
-inline constexpr int64_t kMaxOpset = 28;
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -136,6 +136,8 @@ class ONNXSEQ_API Tensor {
   bool IsUnique() const;
   // Makes it so, copying when needed.
   void Unshare();
+  // The elements lie in memory that was lent: Borrow made this tensor, or one it shares storage with.
+  bool IsBorrowed() const { return defined() && !writable_; }
 
   // The same elements under another shape of the same count (InvalidArgument otherwise).
   Tensor WithShape(Shape shape) const;

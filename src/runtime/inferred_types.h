@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+
+#include "onnx_optim/shapes/shapes_context.h"
+#include "onnx_proto/onnx.h"
+#include "ops/infer_graph.h"
+#include "runtime/plan.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// What shape inference finds out about a model, for planning. Nothing found wrong stops it: running tells, if it ever gets there.
+class InferredTypes : public TypeKnowledge {
+ public:
+  // `model` has no functions and must outlive this.
+  explicit InferredTypes(const ModelProto& model);
+
+  TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
+  double ElementsOf(const GraphProto& graph, std::string_view value) const override;
+  // Null when nothing is known.
+  [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
+
+ private:
+  const GraphProto* main_;
+  ShapesContext context_;
+  InferenceRecord record_;
+  std::unordered_map<const GraphProto*, const BodyRecord*> bodies_;
+};
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/inline_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "graph/captures.h"
+#include "onnxseq/errors.h"
+#include "ops/infer_node.h"
+#include "ops/op_def.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using Nodes = RepeatedMessages<NodeProto>;
+
+std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+// How a function is called in messages: "my.scale".
+std::string NameOf(const FunctionProto& function) {
+  return Domain(function.domain()).empty() ? function.name().as_string()
+                                           : fmt::format("{}.{}", function.domain().as_string(), function.name().as_string());
+}
+
+class Inliner {
+ public:
+  explicit Inliner(ModelProto& model) : model_(model) {
+    for (const FunctionProto& function : model.functions())
+      functions_.emplace(Key(Domain(function.domain()), function.name(), function.overload()), &function);
+  }
+
+  void Run() {
+    if (Count() > kMaxExpandedNodes)
+      throw InvalidArgument(fmt::format("the model has more than {} nodes once its functions are written out", kMaxExpandedNodes));
+    GraphProto& graph = *model_.mutable_graph();
+    ExpandGraph(graph, 0);
+    model_.clear_functions();
+  }
+
+ private:
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+  const FunctionProto* Find(const NodeProto& node) const {
+    const auto it = functions_.find(Key(Domain(node.domain()), node.op_type(), node.overload()));
+    return it == functions_.end() ? nullptr : it->second;
+  }
+
+  // Nodes of a graph and its bodies, and the functions they call; a call counts as no node of its own.
+  void Survey(const Nodes& nodes, int depth, int64_t& count, std::vector<const FunctionProto*>& calls) const {
+    if (depth > kMaxGraphDepth) throw InvalidArgument(fmt::format("graphs nest deeper than {} levels", kMaxGraphDepth));
+    for (const NodeProto& node : nodes) {
+      if (const FunctionProto* function = Find(node)) {
+        calls.push_back(function);
+      } else {
+        ++count;
+      }
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { Survey(body.node(), depth + 1, count, calls); });
+    }
+  }
+
+  // Nodes of the model when all calls are replaced, capped; calls nest as deep as the file likes, so no recursion here.
+  int64_t Count() {
+    struct Level {
+      const FunctionProto* function;  // null for the main graph
+      int64_t count = 0;
+      std::vector<const FunctionProto*> calls;
+      size_t next = 0;
+    };
+    std::unordered_map<const FunctionProto*, int64_t> done;  // -1 while its calls are being counted
+    std::vector<Level> stack;
+    const auto open = [&](const FunctionProto* function, const Nodes& nodes) {
+      Level& level = stack.emplace_back();
+      level.function = function;
+      Survey(nodes, 0, level.count, level.calls);
+      if (function != nullptr) done[function] = -1;
+    };
+    open(nullptr, std::as_const(model_).graph().node());
+    for (;;) {
+      Level& level = stack.back();
+      if (level.next == level.calls.size()) {
+        const int64_t count = level.count;
+        const FunctionProto* function = level.function;
+        stack.pop_back();
+        if (function == nullptr) return count;
+        done[function] = count;
+        Level& caller = stack.back();
+        caller.count = std::min(caller.count + count, kMaxExpandedNodes + 1);
+        continue;
+      }
+      const FunctionProto* callee = level.calls[level.next++];
+      const auto it = done.find(callee);
+      if (it == done.end()) {
+        open(callee, callee->node());
+      } else if (it->second < 0) {
+        throw InvalidArgument(fmt::format("function {} calls itself", NameOf(*callee)));
+      } else {
+        level.count = std::min(level.count + it->second, kMaxExpandedNodes + 1);
+      }
+    }
+  }
+
+  void ExpandGraph(GraphProto& graph, int depth) {
+    if (depth > kMaxGraphDepth) throw InvalidArgument(fmt::format("graphs nest deeper than {} levels", kMaxGraphDepth));
+    Nodes expanded;
+    Nodes pending;  // last first
+    pending.swap(graph.node());
+    std::vector<size_t> reversed;
+    for (size_t i = pending.size(); i-- > 0;) reversed.push_back(i);
+    pending.Permute(reversed);
+    while (!pending.empty()) {
+      NodeProto node = std::move(pending.back());
+      pending.pop_back();
+      const FunctionProto* function = Find(node);
+      if (function != nullptr) {
+        Nodes body = Instantiate(*function, node);
+        while (!body.empty()) {
+          pending.push_back(std::move(body.back()));
+          body.pop_back();
+        }
+        continue;
+      }
+      for (AttributeProto& attribute : node.attribute()) {
+        if (attribute.has_g()) ExpandGraph(attribute.ref_g(), depth + 1);
+        for (GraphProto& body : attribute.graphs()) ExpandGraph(body, depth + 1);
+      }
+      expanded.push_back(std::move(node));
+    }
+    graph.node().swap(expanded);
+  }
+
+  // The nodes that stand for the call.
+  Nodes Instantiate(const FunctionProto& function, const NodeProto& call) {
+    CheckOpsets(function);
+    GraphProto body = InstantiateFunction(function, call);
+    const std::string prefix = fmt::format("{}__{}/", function.name().as_string(), ++instances_);
+    const std::string caller = call.name().empty() ? call.op_type().as_string() : call.name().as_string();
+    std::unordered_map<std::string, std::string> names;
+    for (size_t i = 0; i < body.input().size(); ++i)
+      names.emplace(body.input(i).name(), i < call.input().size() ? call.input(i).as_string() : std::string());
+    std::vector<std::pair<std::string, std::string>> passed;  // outputs that are inputs, or outputs, already: formal, actual
+    for (size_t i = 0; i < call.output().size(); ++i) {
+      const std::string formal = body.output(i).name();
+      const std::string actual = call.output(i);
+      if (!actual.empty() && !names.emplace(formal, actual).second) passed.emplace_back(formal, actual);
+    }
+    Nodes nodes;
+    nodes.swap(body.node());
+    Rename(nodes, names, prefix, caller);
+    for (const auto& [formal, actual] : passed) {
+      NodeProto& copy = nodes.add();
+      copy.set_op_type("Identity");
+      copy.set_name(caller);
+      copy.add_input(names.at(formal));
+      copy.add_output(actual);
+    }
+    return nodes;
+  }
+
+  // A function is closed: every name in it, at any depth, is one of its own.
+  static std::string Renamed(const std::string& name, const std::unordered_map<std::string, std::string>& names,
+                             const std::string& prefix) {
+    if (name.empty()) return name;
+    const auto it = names.find(name);
+    return it == names.end() ? prefix + name : it->second;
+  }
+  static void Rename(Nodes& nodes, const std::unordered_map<std::string, std::string>& names, const std::string& prefix,
+                     const std::string& caller) {
+    // Long chains of calls would make names, and all of them together, as long as one likes.
+    constexpr size_t kMaxCallerName = 200;
+    for (NodeProto& node : nodes) {
+      if (node.name().empty()) {
+        node.set_name(caller);
+      } else if (caller.size() <= kMaxCallerName) {
+        node.set_name(fmt::format("{}/{}", caller, node.name().as_string()));
+      }
+      for (String& input : node.input()) input = Renamed(input, names, prefix);
+      for (String& output : node.output()) output = Renamed(output, names, prefix);
+      for (AttributeProto& attribute : node.attribute()) {
+        if (attribute.has_g()) Rename(attribute.ref_g(), names, prefix, caller);
+        for (GraphProto& body : attribute.graphs()) Rename(body, names, prefix, caller);
+      }
+    }
+  }
+  static void Rename(GraphProto& graph, const std::unordered_map<std::string, std::string>& names, const std::string& prefix,
+                     const std::string& caller) {
+    for (ValueInfoProto& input : graph.input()) input.set_name(Renamed(input.name(), names, prefix));
+    for (ValueInfoProto& output : graph.output()) output.set_name(Renamed(output.name(), names, prefix));
+    for (TensorProto& tensor : graph.initializer()) tensor.set_name(Renamed(tensor.name(), names, prefix));
+    for (SparseTensorProto& tensor : graph.sparse_initializer())
+      tensor.ref_values().set_name(Renamed(tensor.values().name(), names, prefix));
+    graph.clear_value_info();
+    Rename(graph.node(), names, prefix, caller);
+  }
+
+  int64_t ModelOpset(std::string_view domain) const {
+    for (const OperatorSetIdProto& import : std::as_const(model_).opset_import())
+      if (Domain(import.domain()) == domain) return import.version();
+    return -1;
+  }
+
+  // The written-out nodes are read with the model's operator sets.
+  void CheckOpsets(const FunctionProto& function) {
+    if (!checked_.insert(&function).second) return;
+    for (const OperatorSetIdProto& import : function.opset_import()) {
+      const std::string_view domain = Domain(import.domain());
+      const int64_t of_model = ModelOpset(domain);
+      if (of_model < 0) {
+        OperatorSetIdProto& added = *model_.add_opset_import();
+        added.set_domain(String(domain));
+        added.set_version(import.version());
+      } else if (of_model != import.version()) {
+        CheckSameOps(function, function.node(), domain, import.version(), of_model, 0);
+      }
+    }
+  }
+  void CheckSameOps(const FunctionProto& function, const Nodes& nodes, std::string_view domain, int64_t mine, int64_t of_model,
+                    int depth) const {
+    if (depth > kMaxGraphDepth) return;
+    for (const NodeProto& node : nodes) {
+      if (Domain(node.domain()) == domain && Find(node) == nullptr &&
+          FindOp(domain, node.op_type(), mine) != FindOp(domain, node.op_type(), of_model))
+        throw Unsupported(fmt::format("function {} imports {} {}, the model {}, and {} differs between them", NameOf(function),
+                                      domain.empty() ? "ai.onnx" : domain, mine, of_model, node.op_type().as_string()));
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
+        CheckSameOps(function, body.node(), domain, mine, of_model, depth + 1);
+      });
+    }
+  }
+
+  ModelProto& model_;
+  std::map<Key, const FunctionProto*> functions_;
+  std::unordered_set<const FunctionProto*> checked_;
+  int64_t instances_ = 0;
+};
+
+}  // namespace
+
+void InlineFunctions(ModelProto& model) { Inliner(model).Run(); }
+
+}  // namespace ONNX_LIGHT_NAMESPACE

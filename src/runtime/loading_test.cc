@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "onnxseq/model_io.h"
+#include "runtime/runtime_test_util.h"
+#include "values/tensor_proto.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ModelProto Small() { return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { [n] y = Neg(x) }"); }
+template <class E>
+std::string LoadError(const std::function<void(ModelProto&)>& edit) {
+  ModelProto model = Small();
+  edit(model);
+  return ThrownBy<E>([&] { Session::FromModel(std::move(model)); });
+}
+
+TEST(LoadingTest, VersionsNewerThanKnown) {
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.set_ir_version(999); }),
+            "the model has IR version 999, this build reads up to 14");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.mutable_opset_import(0)->set_version(999); }),
+            "the model imports ai.onnx version 999, this build reads up to 28");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) {
+              m.mutable_opset_import(0)->set_domain("ai.onnx");
+              m.mutable_opset_import(0)->set_version(29);
+            }),
+            "the model imports ai.onnx version 29, this build reads up to 28");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_opset_import(0)->set_version(-3); }),
+            "the model imports ai.onnx version -3");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_opset_import(); }), "the model imports no operator set");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_graph(); }), "the model has no graph");
+  EXPECT_THAT(LoadError<Unsupported>([](ModelProto& m) {
+                m.set_ir_version(2);
+                m.clear_opset_import();
+              }),
+              testing::AnyOf(HasSubstr("Neg of ai.onnx 1"), HasSubstr("nothing thrown")));
+}
+
+TEST(LoadingTest, AllOperatorsThatCannotRunAtOnce) {
+  EXPECT_EQ(ThrownBy<Unsupported>([] {
+              FromText("g (float[N] x) => (float[N] y) { [a] t = LSTMM(x) [b] u = LSTMM(t) v = other.Foo(u) w = my.Bar(v) y = Neg(w) }");
+            }),
+            "3 operators cannot run: LSTMM of ai.onnx 17 (node \"a\"), Foo of other, which the model does not import, Bar of my 1");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->set_op_type("Nothing"); }),
+            "1 operator cannot run: Nothing of ai.onnx 17 (node \"n\")");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->clear_op_type(); }),
+            "1 operator cannot run: a node without operator of ai.onnx 17 (node \"n\")");
+}
+
+TEST(LoadingTest, OperatorsOfOtherVersionsAreSaidSo) {
+  EXPECT_EQ(ThrownBy<Unsupported>([] {
+              Session::FromModel(ParseModelText("<ir_version: 8, opset_import: [\"\" : 9]> g (seq(float) s) => (int64 n) { n = SequenceLength(s) }"));
+            }),
+            "1 operator cannot run: SequenceLength of ai.onnx 9, known in other versions only");
+}
+
+TEST(LoadingTest, NodesAgainstTheirOperator) {
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) {
+              AttributeProto& attribute = *m.mutable_graph()->mutable_node(0)->add_attribute();
+              attribute.set_name("alpha");
+              attribute.set_type(AttributeProto::INT);
+            }),
+            "Neg node \"n\", attribute 'alpha': is not known to this operator");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->clear_input(); }),
+            "Neg node \"n\", input 0 'X': is required");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->add_input("x"); }),
+            "Neg node \"n\": takes at most 1 inputs, got 2");
+  EXPECT_THAT(ThrownBy<InvalidArgument>([] { FromText("g () => (seq(float) s) { [e] s = SequenceEmpty <dtype: float = 1>() }"); }),
+              HasSubstr("SequenceEmpty node \"e\", attribute 'dtype': must be an int, is a float"));
+}
+
+TEST(LoadingTest, GraphsThatHangTogetherWrongly) {
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "q"; }),
+            "Neg node \"n\", input 0 (\"q\"): is not produced by any node, input or initializer");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "y"; }),
+            "the graph has a cycle: Neg node \"n\" -> Neg node \"n\"");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_graph()->mutable_output(0)->set_name("z"); }),
+            "graph output \"z\": is not produced");
+}
+
+TEST(LoadingTest, DataOfInitializers) {
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) {
+              TensorProto& tensor = *m.mutable_graph()->add_initializer();
+              tensor.set_name("w");
+              tensor.set_data_type(TensorProto::FLOAT);
+              tensor.add_dims(4);
+              tensor.set_raw_data("1234");
+            }),
+            "tensor \"w\": has 4 bytes of raw_data, tensor(float)[4] needs 16");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) {
+              TensorProto& tensor = *m.mutable_graph()->add_initializer();
+              tensor.set_name("w");
+              tensor.set_data_type(TensorProto::FLOAT);
+              tensor.set_data_location(TensorProto::EXTERNAL);
+            }),
+            "tensor \"w\": has its data in an external file");
+  ModelProto model = Small();
+  SparseTensorProto& sparse = *model.mutable_graph()->add_sparse_initializer();
+  *sparse.mutable_values() = TensorToProto(Tensor::Of<float>(Shape{1}, {7}), "s");
+  *sparse.mutable_indices() = TensorToProto(Tensor::Of<int64_t>(Shape{1}, {1}));
+  sparse.add_dims(2);
+  model.mutable_graph()->add_output()->set_name("s");
+  EXPECT_THAT(Floats(Session::FromModel(model).Run({{"x", Vec({1})}}).at("s")), ElementsAre(0, 7));
+}
+
+TEST(LoadingTest, ConstantsAreComputedOnce) {
+  const Session session = FromText(
+      "g (float[N] x) => (float[N] y, float[2] d) { c = Constant <value = float[2] {1, 2}>() d = Neg(c) e = Add(d, d) y = Add(x, e) }");
+  const ValueMap out = session.Run({{"x", Vec({0, 0})}});
+  EXPECT_THAT(Floats(out.at("d")), ElementsAre(-1, -2));
+  EXPECT_THAT(Floats(out.at("y")), ElementsAre(-2, -4));
+}
+
+TEST(LoadingTest, ConstantNodesThatFailWaitForTheRun) {
+  const Session session = FromText("g (float[N] x) => (float[N] y, z) <float[2] a = {1, 2}, float[3] b = {1, 2, 3}> { y = Neg(x) [bad] z = Add(a, b) }");
+  EXPECT_THAT(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}}); }), testing::StartsWith("Add node \"bad\""));
+}
+
+TEST(LoadingTest, FilesRoundTrip) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "onnxseq_loading_test";
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "small.onnx";
+  WriteModelFile(Small(), path);
+  EXPECT_EQ(ReadModelFile(path), Small());
+  EXPECT_THAT(Floats(Session::Load(path).Run({{"x", Vec({1})}}).at("y")), ElementsAre(-1));
+  std::string bytes;
+  Small().SerializeToString(&bytes);
+  EXPECT_THAT(Floats(Session::Parse(bytes).Run({{"x", Vec({2})}}).at("y")), ElementsAre(-2));
+  EXPECT_EQ(ThrownBy<Unsupported>([&] { WriteModelFile(Small(), (folder / "a.xml").string()); }),
+            "\"" + (folder / "a.xml").string() + "\": OpenVINO IR cannot be written");
+  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.onnx").string()); }), HasSubstr("not_there.onnx"));
+  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.xml").string()); }), HasSubstr("not_there.xml"));
+  EXPECT_THAT(ThrownBy<ModelParseError>([&] { Session::Parse("no model"); }), HasSubstr("byte"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(LoadingTest, ValueFiles) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "onnxseq_value_files";
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "input_0.pb";
+  const auto write = [&](const auto& message) {
+    std::string bytes;
+    message.SerializeToString(&bytes);
+    FILE* file = fopen(path.c_str(), "wb");
+    ASSERT_NE(file, nullptr);
+    fwrite(bytes.data(), 1, bytes.size(), file);
+    fclose(file);
+  };
+  write(TensorToProto(Tensor::Of<float>(Shape{2}, {1, 2}), "x"));
+  EXPECT_THAT(Floats(ReadValueFile(path, ValueFileKind::kTensor)), ElementsAre(1, 2));
+  write(SequenceToProto(Sequence({Tensor::Scalar<float>(1)})));
+  EXPECT_EQ(ReadValueFile(path, ValueFileKind::kSequence).sequence().size(), 1);
+  write(OptionalToProto({}));
+  EXPECT_TRUE(ReadValueFile(path, ValueFileKind::kOptional).IsNone());
+  TensorProto bad = TensorToProto(Tensor::Of<float>(Shape{2}, {1, 2}), "x");
+  bad.add_dims(2);
+  write(bad);
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { ReadValueFile(path, ValueFileKind::kTensor); }),
+            "tensor \"x\": has 8 bytes of raw_data, tensor(float)[2,2] needs 16 in \"" + path + "\"");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE

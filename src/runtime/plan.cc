@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "graph/captures.h"
+#include "graph/graph_index.h"
+#include "onnxseq/errors.h"
+#include "ops/infer_node.h"
+#include "ops/run_context.h"
+#include "runtime/executor.h"
+#include "runtime/node_cost.h"
+#include "values/memory_budget.h"
+#include "values/tensor_proto.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using Source = GraphIndex::Source;
+
+// Results of nodes with constant inputs are kept up to this size; larger ones are computed in each run, which frees them again.
+constexpr int64_t kMaxFoldedBytes = 16 << 20;
+
+std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+class Preparation : public PrepareContext {
+ public:
+  Preparation(const NodeProto& node, int64_t opset, std::vector<const Tensor*> constants, std::vector<TensorType> types)
+      : node_(node), opset_(opset), constants_(std::move(constants)), types_(std::move(types)) {}
+  const NodeProto& node() const override { return node_; }
+  int64_t opset() const override { return opset_; }
+  const Tensor* ConstantInput(int i) const override { return InRange(i) ? constants_[static_cast<size_t>(i)] : nullptr; }
+  TensorType InputType(int i) const override { return InRange(i) ? types_[static_cast<size_t>(i)] : TensorType::kUndefined; }
+
+ private:
+  bool InRange(int i) const { return i >= 0 && static_cast<size_t>(i) < types_.size(); }
+  const NodeProto& node_;
+  int64_t opset_;
+  std::vector<const Tensor*> constants_;
+  std::vector<TensorType> types_;
+};
+
+// A graph being planned, as the bodies inside it see it.
+struct Scope {
+  const GraphIndex* index;
+  const GraphPlan* plan;
+  const std::vector<ValueRef>* refs;
+  const Scope* outer;
+};
+
+class Planner {
+ public:
+  Planner(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options)
+      : model_(model), types_(types), options_(options), captures_(model.graph()) {
+    for (const OperatorSetIdProto& import : model.opset_import()) opsets_[Domain(import.domain())] = import.version();
+  }
+
+  std::unique_ptr<GraphPlan> Run() {
+    auto plan = std::make_unique<GraphPlan>();
+    const GraphIndex index(model_.graph(), captures_, false);  // names first: nothing else can be said of a graph they fail in
+    FindOps(model_.graph());
+    if (!unsupported_.empty())
+      throw Unsupported(fmt::format("{} operator{} cannot run: {}", unsupported_.size(), unsupported_.size() == 1 ? "" : "s",
+                                    fmt::join(unsupported_, ", ")));
+    PlanGraph(index, nullptr, *plan, nullptr);
+    return plan;
+  }
+
+ private:
+  int64_t OpsetOf(const NodeProto& node) const {
+    const auto it = opsets_.find(Domain(node.domain()));
+    return it == opsets_.end() ? -1 : it->second;
+  }
+
+  void FindOps(const GraphProto& graph) {
+    for (const NodeProto& node : graph.node()) {
+      const int64_t opset = OpsetOf(node);
+      const OpDef* op = opset < 0 ? nullptr : FindOp(Domain(node.domain()), node.op_type(), opset);
+      if (op != nullptr) {
+        ops_.emplace(&node, op);
+      } else if (std::string name = fmt::format("{}.{}", node.domain().as_string(), node.op_type().as_string());
+                 named_.emplace(std::move(name), true).second) {
+        unsupported_.push_back(WhyNot(node, opset));
+      }
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { FindOps(body); });
+    }
+  }
+
+  // "LSTMM of ai.onnx 17 (node "a")"
+  std::string WhyNot(const NodeProto& node, int64_t opset) const {
+    const std::string_view domain = Domain(node.domain()).empty() ? std::string_view("ai.onnx") : std::string_view(node.domain());
+    std::string text = node.op_type().empty() ? std::string("a node without operator") : node.op_type().as_string();
+    text += opset < 0 ? fmt::format(" of {}, which the model does not import", domain) : fmt::format(" of {} {}", domain, opset);
+    if (opset >= 0 && KnowsOp(Domain(node.domain()), node.op_type())) text += ", known in other versions only";
+    if (!node.name().empty()) text += fmt::format(" (node \"{}\")", node.name().as_string());
+    return text;
+  }
+
+  // `captures`: where the values this body captures are in the graph around it.
+  void PlanGraph(const GraphIndex& index, const Scope* outer, GraphPlan& plan, std::vector<ValueRef>* captures) {
+    const GraphProto& graph = index.graph();
+    plan.graph = &graph;
+    std::vector<ValueRef> refs(static_cast<size_t>(index.value_size()));
+    const Scope scope{&index, &plan, &refs, outer};
+    BindConstants(index, outer != nullptr, plan, refs);
+    if (outer != nullptr) BindOuter(index, *outer, plan, refs, *captures);
+
+    constexpr int kNever = std::numeric_limits<int>::max();
+    std::vector<int> last_use(refs.size(), -1);  // position in the running order, -1 for none
+    int position = 0;
+    for (const int n : index.order()) {
+      for (const int id : index.inputs(n))
+        if (id != GraphIndex::kAbsent) last_use[static_cast<size_t>(id)] = position;
+      for (const int id : index.captured(n)) last_use[static_cast<size_t>(id)] = position;
+      ++position;
+    }
+    for (const int id : index.graph_outputs()) last_use[static_cast<size_t>(id)] = kNever;
+
+    std::vector<int32_t> free_slots;
+    int32_t slots = 0;
+    const auto take_slot = [&] {
+      if (free_slots.empty()) return slots++;
+      const int32_t slot = free_slots.back();
+      free_slots.pop_back();
+      return slot;
+    };
+    for (int i = 0; i < graph.input_size(); ++i) {
+      ValueRef& ref = refs[static_cast<size_t>(i)];  // inputs are numbered first
+      const bool used = last_use[static_cast<size_t>(i)] >= 0 && ref.kind == ValueRef::Kind::kAbsent;
+      if (used) ref = {ValueRef::Kind::kSlot, false, take_slot()};
+      plan.inputs.push_back(used ? ref.index : -1);
+    }
+    position = -1;
+    for (const int n : index.order()) {
+      ++position;
+      NodePlan node = PlanNode(n, scope, last_use, position);
+      if (Fold(n, index, plan, node, refs)) continue;
+      for (const int id : index.outputs(n)) {
+        const bool used = id != GraphIndex::kAbsent && last_use[static_cast<size_t>(id)] >= 0;
+        node.outputs.push_back(used ? take_slot() : -1);
+        if (used) refs[static_cast<size_t>(id)] = {ValueRef::Kind::kSlot, false, node.outputs.back()};
+      }
+      const auto die = [&](int id) {
+        if (id == GraphIndex::kAbsent || last_use[static_cast<size_t>(id)] != position) return;
+        last_use[static_cast<size_t>(id)] = kNever;  // once
+        const ValueRef& ref = refs[static_cast<size_t>(id)];
+        if (ref.kind != ValueRef::Kind::kSlot) return;
+        node.release.push_back(ref.index);
+        free_slots.push_back(ref.index);
+      };
+      for (const int id : index.inputs(n)) die(id);
+      for (const int id : index.captured(n)) die(id);
+      plan.nanoseconds += NodeNanoseconds(*node.node, graph, types_);
+      for (const auto& body : node.bodies) plan.nanoseconds += body->graph.nanoseconds;
+      plan.nodes.push_back(std::move(node));
+    }
+    std::vector<bool> taken(static_cast<size_t>(slots), false);
+    for (const int id : index.graph_outputs()) {
+      ValueRef ref = refs[static_cast<size_t>(id)];
+      plan.outputs.push_back(ref);
+      plan.output_types.push_back(TypeOf(scope, id));
+    }
+    for (size_t i = plan.outputs.size(); i-- > 0;) {  // the last of several outputs that are one value may take it
+      ValueRef& ref = plan.outputs[i];
+      if (ref.kind != ValueRef::Kind::kSlot || taken[static_cast<size_t>(ref.index)]) continue;
+      ref.last = taken[static_cast<size_t>(ref.index)] = true;
+    }
+    plan.frames.SetSlots(static_cast<size_t>(slots));
+  }
+
+  static ValueRef AddConstant(GraphPlan& plan, Value value) {
+    plan.constants.push_back(std::move(value));
+    return {ValueRef::Kind::kConstant, false, static_cast<int32_t>(plan.constants.size() - 1)};
+  }
+
+  void BindConstants(const GraphIndex& index, bool is_body, GraphPlan& plan, std::vector<ValueRef>& refs) {
+    const auto bind = [&](std::string_view name, auto read) {
+      const int id = index.Find(name);
+      if (index.source(id) == Source::kInput && (is_body || options_.defaults_are_inputs)) return;
+      refs[static_cast<size_t>(id)] = AddConstant(plan, read());
+    };
+    for (const TensorProto& tensor : index.graph().initializer())
+      bind(tensor.name(), [&] { return TensorFromProto(tensor); });
+    for (const SparseTensorProto& tensor : index.graph().sparse_initializer())
+      bind(tensor.values().name(), [&] { return TensorFromSparse(tensor); });
+  }
+
+  static void BindOuter(const GraphIndex& index, const Scope& outer, GraphPlan& plan, std::vector<ValueRef>& refs,
+                        std::vector<ValueRef>& captures) {
+    for (const int id : index.outer()) {
+      ValueRef ref = (*outer.refs)[static_cast<size_t>(outer.index->Find(index.name(id)))];
+      if (ref.kind == ValueRef::Kind::kConstant) {
+        refs[static_cast<size_t>(id)] = AddConstant(plan, outer.plan->constants[static_cast<size_t>(ref.index)]);
+        continue;
+      }
+      refs[static_cast<size_t>(id)] = {ValueRef::Kind::kOuter, false, static_cast<int32_t>(captures.size())};
+      ref.last = false;
+      captures.push_back(ref);
+    }
+  }
+
+  TensorType TypeOf(const Scope& scope, int id) const {
+    const ValueRef& ref = (*scope.refs)[static_cast<size_t>(id)];
+    if (ref.kind == ValueRef::Kind::kConstant) {
+      const Value& value = scope.plan->constants[static_cast<size_t>(ref.index)];
+      return value.IsTensor() ? value.tensor().dtype() : value.IsSequence() ? value.sequence().dtype() : TensorType::kUndefined;
+    }
+    const std::string_view name = scope.index->name(id);
+    const TensorType type = types_.TypeOf(scope.index->graph(), name);
+    if (type != TensorType::kUndefined || scope.index->source(id) != Source::kOuter) return type;
+    return TypeOf(*scope.outer, scope.outer->index->Find(name));
+  }
+
+  NodePlan PlanNode(int n, const Scope& scope, const std::vector<int>& last_use, int position) {
+    const NodeProto& node = scope.index->graph().node(static_cast<size_t>(n));
+    NodePlan plan;
+    plan.node = &node;
+    plan.op = ops_.at(&node);
+    CheckNode(*plan.op, node);
+    if (const std::vector<std::string> unknown = UnknownAttributes(*plan.op, node); !unknown.empty())
+      throw InvalidArgument("is not known to this operator", {.op_type = node.op_type(),
+                                                              .node_name = node.name(),
+                                                              .subject = fmt::format("attribute '{}'", unknown.front()),
+                                                              .path = {}});
+    const std::span<const int> inputs = scope.index->inputs(n);
+    const std::span<const int> captured = scope.index->captured(n);
+    std::vector<const Tensor*> constants;
+    std::vector<TensorType> types;
+    for (const int id : inputs) {
+      ValueRef ref;
+      if (id != GraphIndex::kAbsent) {
+        ref = (*scope.refs)[static_cast<size_t>(id)];
+        ref.last = ref.kind == ValueRef::Kind::kSlot && last_use[static_cast<size_t>(id)] == position &&
+                   std::ranges::count(inputs, id) == 1 && std::ranges::count(captured, id) == 0;
+      }
+      plan.inputs.push_back(ref);
+      const Value* constant =
+          ref.kind == ValueRef::Kind::kConstant ? &scope.plan->constants[static_cast<size_t>(ref.index)] : nullptr;
+      constants.push_back(constant != nullptr && constant->IsTensor() ? &constant->tensor() : nullptr);
+      types.push_back(id == GraphIndex::kAbsent ? TensorType::kUndefined : TypeOf(scope, id));
+    }
+    AddChecks(plan);
+    ForEachBody(node, [&](const AttributeProto& attribute, const GraphProto& body) {
+      auto body_plan = std::make_unique<BodyPlan>();
+      body_plan->attribute = attribute.name();
+      try {
+        const GraphIndex body_index(body, captures_, true);
+        PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures);
+      } catch (Error& e) {
+        e.AddPath(BodyPlace(node, body));
+        throw;
+      }
+      plan.bodies.push_back(std::move(body_plan));
+    });
+    if (plan.op->prepare == nullptr) return plan;
+    try {
+      plan.state = plan.op->prepare(Preparation(node, OpsetOf(node), std::move(constants), std::move(types)));
+    } catch (Error& e) {
+      e.AddNode(node.op_type(), node.name());
+      throw;
+    }
+    return plan;
+  }
+
+  static void AddChecks(NodePlan& plan) {
+    const std::vector<Formal>& formals = plan.op->inputs;
+    for (size_t i = 0; i < plan.inputs.size(); ++i) {
+      const Formal& formal = formals[std::min(i, formals.size() - 1)];
+      InputCheck check{formal.types.bits, formal.kind, formal.count != FormalCount::kOptional && !plan.node->input(i).empty(), -1};
+      for (size_t j = 0; j < i && !formal.type_var.empty() && check.same_as < 0; ++j)
+        if (formals[std::min(j, formals.size() - 1)].type_var == formal.type_var && !plan.node->input(j).empty())
+          check.same_as = static_cast<int16_t>(j);
+      plan.checks.push_back(check);
+    }
+  }
+
+  // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the run, if the
+  // node is ever reached; large results are not kept.
+  static bool Fold(int n, const GraphIndex& index, GraphPlan& plan, const NodePlan& node, std::vector<ValueRef>& refs) {
+    if (node.op->random || !node.bodies.empty()) return false;
+    for (const ValueRef& ref : node.inputs)
+      if (ref.kind == ValueRef::Kind::kSlot || ref.kind == ValueRef::Kind::kOuter) return false;
+    const bool is_constant = node.op->type == "Constant" && node.op->domain.empty();
+    std::vector<Value> outputs;
+    try {
+      const MemoryBudgetScope budget(is_constant ? nullptr : std::make_shared<MemoryBudget>(kMaxFoldedBytes));
+      outputs = EvaluateConstant(node, plan);
+    } catch (const Error&) {
+      return false;
+    }
+    const std::span<const int> ids = index.outputs(n);
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] != GraphIndex::kAbsent) refs[static_cast<size_t>(ids[i])] = AddConstant(plan, std::move(outputs[i]));
+    return true;
+  }
+
+  const ModelProto& model_;
+  const TypeKnowledge& types_;
+  PlanOptions options_;
+  Captures captures_;
+  std::unordered_map<std::string_view, int64_t> opsets_;
+  std::unordered_map<const NodeProto*, const OpDef*> ops_;
+  std::unordered_map<std::string, bool> named_;
+  std::vector<std::string> unsupported_;
+};
+
+}  // namespace
+
+std::string BodyPlan::PlaceIn(const NodeProto& node, int64_t element) const { return BodyPlace(node, *graph.graph, element); }
+
+std::unique_ptr<GraphPlan> MakePlan(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options) {
+  return Planner(model, types, options).Run();
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a graph: its names as places in a frame, its operators found and prepared, constants kept, and for each value the last
+// node that uses it. Made once per session, read by any number of runs at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx_proto/onnx.h"
+#include "onnxseq/value.h"
+#include "ops/op_def.h"
+#include "runtime/frame.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// Where a node finds a value.
+struct ValueRef {
+  enum class Kind : uint8_t { kAbsent, kSlot, kConstant, kOuter };
+  Kind kind = Kind::kAbsent;
+  bool last = false;  // a slot nobody reads after this: the value may be moved out
+  int32_t index = 0;  // of the slot, the plan's constant, or the outer value
+};
+
+// What is checked of one input before each run of its node.
+struct InputCheck {
+  uint32_t types = 0;        // TypeSet bits
+  FormalKind kind = FormalKind::kAny;
+  bool required = false;
+  int16_t same_as = -1;      // an earlier input with the same type variable
+};
+
+struct BodyPlan;
+
+struct NodePlan {
+  const NodeProto* node = nullptr;
+  const OpDef* op = nullptr;
+  std::shared_ptr<const OpState> state;
+  std::vector<ValueRef> inputs;
+  std::vector<InputCheck> checks;  // one per input
+  std::vector<int32_t> outputs;    // slots, -1 for outputs nobody uses
+  std::vector<int32_t> release;    // slots to empty after the node
+  std::vector<std::unique_ptr<BodyPlan>> bodies;
+};
+
+struct GraphPlan {
+  const GraphProto* graph = nullptr;
+  std::vector<NodePlan> nodes;       // in running order
+  std::vector<int32_t> inputs;       // the slot of each graph input, -1 for one nobody uses
+  std::vector<ValueRef> outputs;     // of the graph's outputs
+  std::vector<TensorType> output_types;
+  std::vector<Value> constants;
+  double nanoseconds = 0;            // of one run, estimated
+  FramePool frames{0};
+};
+
+struct BodyPlan {
+  std::string_view attribute;
+  GraphPlan graph;
+  std::vector<ValueRef> captures;  // in the frame of the graph around it, by outer index of this one
+  std::string PlaceIn(const NodeProto& node, int64_t element) const;
+};
+
+// The element type of values as inference knows it.
+class TypeKnowledge {
+ public:
+  virtual ~TypeKnowledge() = default;
+  // kUndefined when nothing is known. For a sequence, of its elements.
+  virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
+  // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is known.
+  virtual double ElementsOf(const GraphProto& graph, std::string_view value) const = 0;
+};
+
+struct PlanOptions {
+  // Initializers of graph inputs are defaults only: the inputs are read from the frame.
+  bool defaults_are_inputs = false;
+};
+
+// Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an operator's
+// preparation finds), Unsupported for all operators at once that cannot run. `model` has no functions and must outlive the plan.
+std::unique_ptr<GraphPlan> MakePlan(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions from ONNX text for tests, and the message of what a call throws.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "onnx_io/text_parser.h"
+#include "onnxseq/errors.h"
+#include "onnxseq/session.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// The text of a graph (and functions after it), as a model of this operator set.
+inline Session FromText(std::string_view graph, const SessionOptions& options = {}) {
+  return Session::FromModel(ParseModelText("<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]>\n" + std::string(graph)), options);
+}
+
+// The message of the E it throws; whatever else happens is told, too.
+template <class E, class Fn>
+std::string ThrownBy(Fn fn) {
+  try {
+    fn();
+  } catch (const E& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("another exception: ") + e.what();
+  }
+  return "nothing thrown";
+}
+
+inline Value Vec(std::initializer_list<float> values) {
+  return Tensor::Of<float>(Shape{static_cast<int64_t>(values.size())}, values);
+}
+inline std::span<const float> Floats(const Value& value) { return value.tensor().View<float>(); }
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// From and to the messages that hold values. Every conversion checks sizes before it allocates, so that a message costs no more
+// memory than its own bytes justify. Hosts are little-endian, as the messages are.
+#pragma once
+
+#include <string_view>
+
+#include "onnx_proto/onnx.h"
+#include "onnxseq/value.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// The tensor in `proto`. raw_data is borrowed when it is aligned for the element type (the message's bytes then live as long as
+// the tensor), anything else is copied. Throws InvalidArgument, subject `tensor "w"`, for dims, data and element type that do not
+// belong together; Unsupported for data in an external file (the reader of the file brings that in) and for segments.
+Tensor TensorFromProto(const TensorProto& proto);
+// The dense form, up to 1 GiB. Same errors; indices must lie inside the dims, each at most once, in ascending order.
+Tensor TensorFromSparse(const SparseTensorProto& proto);
+// raw_data, or string_data for strings. An undefined tensor is InvalidArgument.
+TensorProto TensorToProto(const Tensor& tensor, std::string_view name = {});
+
+// Sequences of tensors; others are Unsupported. An empty one has element type kUndefined: the message does not say it.
+Sequence SequenceFromProto(const SequenceProto& proto);
+SequenceProto SequenceToProto(const Sequence& sequence, std::string_view name = {});
+// What the optional holds, nothing when it is empty.
+Value ValueFromProto(const OptionalProto& proto);
+OptionalProto OptionalToProto(const Value& value, std::string_view name = {});
+
+}  // namespace ONNX_LIGHT_NAMESPACE
