@@ -61,7 +61,7 @@ struct Formal {
   int min_count = 1;                      // of a variadic formal
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph, kType };
+enum class AttrKind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph, kType, kSparseTensor };
 struct AttrDef {
   std::string_view name;
   AttrKind kind;

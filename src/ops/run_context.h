@@ -40,8 +40,9 @@ class BodyRunner {
   // The body's work is large enough, and of a kind, that elements gain from running on several threads.
   // Estimated cost of one run in nanoseconds, from sizes that are known; never from timing.
   virtual double EstimatedNanoseconds() const = 0;
-  // Runs once. `inputs` are consumed; `outputs` has output_size() places. Frames are reused per calling thread.
-  virtual void Run(std::span<Value> inputs, std::span<Value> outputs) const = 0;
+  // Runs once. `inputs` are consumed; `outputs` has output_size() places. Frames are reused per calling thread. An error found
+  // inside is given its place, `in body 'b' of SequenceMap "map0"`, with `, element 7` when `element` is 7: operators add nothing.
+  virtual void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t element = -1) const = 0;
 };
 
 class RunContext {
@@ -56,7 +57,7 @@ class RunContext {
     return static_cast<const T&>(*RawState());
   }
 
-  // Inputs ------------------------------------------------------------------------------------------------------------------
+  // Inputs ----------------------------------------------------------------------------------------
   virtual int input_size() const = 0;
   // Present: named, and not an absent optional.
   bool HasInput(int i) const { return i < input_size() && !input(i).IsNone(); }
@@ -67,7 +68,7 @@ class RunContext {
   // Moves the value out when this is its last use in the run (so that it may be changed in place), copies the handle otherwise.
   virtual Value TakeInput(int i) = 0;
 
-  // Outputs -----------------------------------------------------------------------------------------------------------------
+  // Outputs ---------------------------------------------------------------------------------------
   virtual int output_size() const = 0;
   // Somebody wants output i: it has a name.
   virtual bool HasOutput(int i) const = 0;
@@ -76,7 +77,7 @@ class RunContext {
   // A new tensor, set as output i, to be filled through the returned handle.
   virtual Tensor& AllocateOutput(int i, TensorType dtype, Shape shape) = 0;
 
-  // Surroundings ------------------------------------------------------------------------------------------------------------
+  // Surroundings ----------------------------------------------------------------------------------
   virtual ThreadTeam& team() = 0;
   // At most this many threads take part in this run.
   virtual int threads() const = 0;
@@ -91,7 +92,7 @@ class RunContext {
   // A generator that gives other numbers in each run unless the session was seeded.
   virtual uint64_t NextSeed() = 0;
 
-  // Problems ----------------------------------------------------------------------------------------------------------------
+  // Problems --------------------------------------------------------------------------------------
   // "input 0 'data' (\"x\")"
   std::string InputSubject(int i) const;
   // Throws InvalidArgument; the executor adds the node.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks over graphs that run the operators' shape rules: the one behind the public functions of
+// onnx_optim/shapes/shape_inference.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "shapes/infer_scope.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// The values of one body graph, by name. `graph` is null for a body inside a local function, whose instance is gone.
+struct BodyRecord {
+  std::string path;  // "/loop0/body"
+  const GraphProto* graph = nullptr;
+  std::map<std::string, ShapeValue> values;
+};
+// Bodies in the order they stand.
+struct InferenceRecord {
+  std::vector<BodyRecord> bodies;
+};
+
+// The nodes' order in which each comes after those it depends on, also through names its bodies use. Nodes in a cycle
+// come last, as they stand; `in_cycle` then is the first of them. `repeated` are the outputs (node, output) whose names
+// are defined already.
+struct NodeOrder {
+  std::vector<size_t> order;
+  int64_t in_cycle = -1;
+  std::vector<std::pair<size_t, size_t>> repeated;
+};
+NodeOrder OrderNodes(const GraphProto& graph);
+
+// One inference; lives as long as the walk. Not thread safe.
+class GraphInference {
+ public:
+  // kThrow: the first thing wrong is thrown; kRecord: it is added to the context's problems, and the walk goes on.
+  enum class Mode : uint8_t { kThrow, kRecord };
+  explicit GraphInference(Mode mode, InferenceRecord* record = nullptr);
+  GraphInference(const GraphInference&) = delete;
+  GraphInference& operator=(const GraphInference&) = delete;
+
+  // `index` is the node's place in its graph.
+  void Node(ShapesContext& ctx, const NodeProto& node, int64_t index);
+  // Runs the rule of `op` on the node.
+  void Rule(ShapesContext& ctx, const NodeProto& node, const OpDef& op);
+  // Binds and walks a main graph. `defaults_are_constant`: initializers that are also inputs cannot be fed, as before
+  // IR version 4, where every initializer had to be an input.
+  void MainGraph(ShapesContext& ctx, const GraphProto& graph, bool defaults_are_constant = false);
+
+ private:
+  using Declared = std::unordered_map<std::string_view, const TypeProto*>;
+  void InferNode(ShapesContext& ctx, const NodeProto& node, int64_t index);
+  void InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index, const FunctionProto& function);
+  std::vector<ShapeValue> InferBody(InferScope& scope, const GraphProto& body, std::span<const ShapeValue> inputs,
+                                    const BodyOptions& options);
+  void BindInitializers(ShapesContext& ctx, const GraphProto& graph, const std::set<std::string_view>& except);
+  void WalkNodes(ShapesContext& ctx, const GraphProto& graph, const Declared& declared);
+  void SetUnknown(ShapesContext& ctx, const NodeProto& node);
+  void Enter();
+  void Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path);
+
+  Mode mode_;
+  InferenceRecord* record_;
+  BodyInference body_inference_;
+  std::map<std::string, size_t> record_of_path_;
+  std::string path_;        // of the graph being walked
+  int64_t node_index_ = 0;  // of the node being inferred
+  int depth_ = 0;           // of bodies and functions
+  int functions_ = 0;       // of functions alone: graphs below one do not outlive the walk
+  bool recording_ = true;
+  int64_t inner_nodes_ = 0;
+};
+
+// ComputeShapeModel that keeps what was inferred of bodies.
+void InferModel(ShapesContext& ctx, const ModelProto& model, InferenceRecord* record);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

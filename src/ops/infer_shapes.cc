@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "onnxseq/errors.h"
+#include "onnxseq/shapes.h"
+#include "ops/declared_types.h"
+#include "ops/infer_graph.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+using onnx_optim::shapes::Precision;
+using onnx_optim::shapes::Problem;
+
+namespace {
+
+// A dim as a user writes it: a number, "?" or nothing for an unknown one, a name or an expression.
+OptimDim ReadDim(const std::string& text, ShapesContext& ctx) {
+  if (text.empty() || text == "?") return ctx.FreshDim();
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    if (number < 0) throw InvalidArgument(fmt::format("has a negative dim, {}", number));
+    return OptimDim(number);
+  }
+  OptimDim dim(text);
+  for (const std::string& symbol : onnx_optim::Symbols(dim)) ctx.DeclareSymbol(symbol);
+  return dim;
+}
+
+void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& options) {
+  for (const ValueInfoProto& input : graph.input()) DeclareSymbols(input.type(), ctx);
+  for (const auto& [symbol, value] : options.dims) {
+    if (value < 0) {
+      ctx.AddProblem(Problem::Level::kError, fmt::format("dim '{}': has a negative size, {}", symbol, value));
+    } else if (!ctx.IsKnownSymbol(symbol)) {
+      ctx.AddProblem(Problem::Level::kWarning, fmt::format("dim '{}': no input of the model has it", symbol));
+    } else {
+      ctx.AddConstraint(OptimDim::Symbol(symbol), value, "the given dims");
+    }
+  }
+  for (const auto& [name, dims] : options.shapes) {
+    const ValueInfoProto* input = nullptr;
+    for (const ValueInfoProto& candidate : graph.input()) {
+      if (candidate.name() == name) input = &candidate;
+    }
+    if (input == nullptr || !input->type().has_tensor_type()) {
+      ctx.AddProblem(Problem::Level::kError,
+                     fmt::format("shape of \"{}\": {}", name,
+                                 input == nullptr ? "the model has no such input" : "the input is no tensor"));
+      continue;
+    }
+    try {
+      std::vector<OptimDim> shape;
+      for (const std::string& dim : dims) shape.push_back(ReadDim(dim, ctx));
+      ShapeValue value = ShapeValue::Tensor(onnx_optim::DataTypeToTensorType(input->type().tensor_type().elem_type()),
+                                            OptimShape(std::move(shape)));
+      const auto& declared = input->type().tensor_type();
+      if (declared.has_shape() && declared.shape().dim().size() != dims.size()) {
+        ctx.AddProblem(Problem::Level::kError, fmt::format("shape of \"{}\": has {} dims, declared {}", name,
+                                                           dims.size(), DescribeType(input->type())));
+        continue;
+      }
+      ctx.SetValue(name, std::move(value));
+    } catch (const Error& e) {
+      ctx.AddProblem(Problem::Level::kError, fmt::format("shape of \"{}\": {}", name, e.what()));
+    }
+  }
+}
+
+}  // namespace
+
+InferredShapes InferShapes(const ModelProto& model, const ShapeOptions& options) {
+  InferredShapes result;
+  ShapesContext ctx;
+  ctx.SetPrecision(Precision::kExact);
+  InferenceRecord record;
+  InferredGraph& main = result.graphs.emplace_back();
+  if (!model.has_graph()) {
+    result.problems.push_back({true, "the model has no graph"});
+    return result;
+  }
+  Override(ctx, model.graph(), options);
+  InferModel(ctx, model, &record);
+  for (const std::string& name : ctx.Names())
+    main.values.emplace(name, InferScope::Simplified(ctx, ctx.GetValue(name)));
+  for (BodyRecord& body : record.bodies) {
+    InferredGraph& graph = result.graphs.emplace_back();
+    graph.path = std::move(body.path);
+    for (auto& [name, value] : body.values) graph.values.emplace(name, InferScope::Simplified(ctx, value));
+  }
+  for (const Problem& problem : ctx.Problems()) {
+    result.problems.push_back({problem.level == Problem::Level::kError, problem.message});
+  }
+  return result;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// LessOrEqual: a <= b with broadcasting, false where either is NaN.
+// https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct LessOrEqualFn {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return a <= b;
+  }
+};
+void Run(RunContext& ctx) { RunCompare<LessOrEqualFn>(ctx); }
+
+std::optional<OptimDim> Known(InferScope& scope, std::span<const OptimDim> x) {
+  const ShapesContext& context = scope.context();
+  if (context.ProvablyGreaterEqual(x[1], x[0])) return OptimDim(1);
+  if (context.ProvablyGreaterEqual(x[0], x[1] + 1)) return OptimDim(0);
+  return std::nullopt;
+}
+void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBool); }
+
+}  // namespace
+
+std::span<const OpDef> less_or_equal_ops() {
+  static const OpDef ops[] = {
+      CompareOp("LessOrEqual", 12, kNumericTypes, Run, ShapeRule),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

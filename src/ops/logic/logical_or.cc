@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Or: at least one, with broadcasting.
+// https://onnx.ai/onnx/operators/onnx__Or.html
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct OrFn {
+  bool operator()(bool a, bool b) const { return a || b; }
+};
+void Run(RunContext& ctx) { RunCompare<OrFn, TypeList<bool>>(ctx); }
+
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
+  if (!x[0].IsInt() || !x[1].IsInt()) return std::nullopt;
+  return OptimDim(OrFn()(x[0].AsInt() != 0, x[1].AsInt() != 0) ? 1 : 0);
+}
+void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBool); }
+
+}  // namespace
+
+std::span<const OpDef> logical_or_ops() {
+  static const OpDef ops[] = {
+      CompareOp("Or", 7, kBoolType, Run, ShapeRule),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

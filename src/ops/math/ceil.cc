@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ceil: the least whole number not below each element.
+// https://onnx.ai/onnx/operators/onnx__Ceil.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct CeilFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::ceil(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<CeilFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> ceil_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Ceil", 6, kFloatTypes, Run),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exp: e to the power of each element.
+// https://onnx.ai/onnx/operators/onnx__Exp.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct ExpFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::exp(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<ExpFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> exp_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Exp", 6, kFloatTypes, Run, {}, "input", "output"),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floor: the greatest whole number not above each element.
+// https://onnx.ai/onnx/operators/onnx__Floor.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct FloorFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::floor(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<FloorFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> floor_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Floor", 6, kFloatTypes, Run),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

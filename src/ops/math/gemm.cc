@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gemm: alpha A' B' + beta C of matrices, where A' and B' are transposed on demand and C broadcasts to [M, N] (it may be absent
+// from version 11 on). For whole numbers alpha and beta are applied in double and truncated.
+// https://onnx.ai/onnx/operators/onnx__Gemm.html
+#include <fmt/format.h>
+
+#include "ops/math/elementwise_op.h"
+#include "ops/math/matmul_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using GemmList = TypeList<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t>;
+
+template <class T>
+T Scaled(double factor, T x) {
+  if (factor == 1.0) return x;
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(factor) * x;
+  } else {
+    return static_cast<T>(static_cast<int64_t>(factor * static_cast<double>(x)));
+  }
+}
+struct ScaleFn {
+  double alpha;
+  template <class T>
+  T operator()(T x) const {
+    return Scaled(alpha, x);
+  }
+};
+struct ScaleAddFn {
+  double alpha, beta;
+  template <class T>
+  T operator()(T product, T c) const {
+    return WrapAdd(Scaled(alpha, product), Scaled(beta, c));
+  }
+};
+
+void CheckC(const RunContext& ctx, const Shape& c, int64_t m, int64_t n) {
+  const bool rows_fit = c.rank() < 2 || c[0] == m || c[0] == 1;
+  const bool columns_fit = c.rank() < 1 || c[c.rank() - 1] == n || c[c.rank() - 1] == 1;
+  if (c.rank() > 2 || !rows_fit || !columns_fit)
+    ctx.FailInput(2, fmt::format("shape {} does not broadcast to [{},{}]", c.ToString(), m, n));
+}
+
+void Run(RunContext& ctx) {
+  const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
+  for (int i = 0; i < 2; ++i)
+    if (ctx.tensor(i).rank() != 2) ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
+  MatrixProduct product;
+  product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
+  product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
+  product.m = a.dim(product.transpose_a ? 1 : 0);
+  product.k = a.dim(product.transpose_a ? 0 : 1);
+  product.n = b.dim(product.transpose_b ? 0 : 1);
+  const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
+  if (rows != product.k) {
+    ctx.FailInput(1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows, product.k,
+                                 product.transpose_a ? "the transposed A" : "A"));
+  }
+  const bool has_c = ctx.HasInput(2);
+  if (has_c) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
+  Tensor y(a.dtype(), Shape{product.m, product.n});
+  Multiply(ctx, product, a, b, y);
+  const double alpha = ctx.attrs().Float("alpha", 1.0f), beta = ctx.attrs().Float("beta", 1.0f);
+  if (has_c || alpha != 1.0) {
+    Dispatch(GemmList(), y.dtype(), [&]<class T>(std::type_identity<T>) {
+      const size_t size = sizeof(T), sizes[] = {size, size};
+      const Tensor c = has_c ? ctx.tensor(2) : Tensor();
+      const std::span<const int64_t> shapes[] = {y.shape().dims(), c.shape().dims()};
+      const kernels::BroadcastLoops loops(y.shape().dims(), std::span(shapes).first(has_c ? 2 : 1));
+      const ScaleAddFn add{alpha, beta};
+      const ScaleFn scale{alpha};
+      void* const to = y.mutable_data();
+      const void* const in[] = {to, c.data()};
+      const kernels::RowFn row = has_c ? kernels::BinaryRow<ScaleAddFn, T, T, T> : kernels::UnaryRow<ScaleFn, T, T>;
+      const void* const fn = has_c ? static_cast<const void*>(&add) : &scale;
+      ctx.ParallelFor(loops.size(), kElementGrain,
+                      [&](int64_t begin, int64_t end) { loops.Run(begin, end, in, sizes, to, size, row, fn); });
+    });
+  }
+  ctx.SetOutput(0, std::move(y));
+}
+
+void ShapeRule(InferScope& scope) {
+  const OptimShape& a = scope.InputShape(0);
+  const OptimShape& b = scope.InputShape(1);
+  for (int i = 0; i < 2; ++i) {
+    const OptimShape& shape = scope.InputShape(i);
+    if (!shape.IsUnknown() && shape.Rank() != 2)
+      scope.Fail(scope.InputSubject(i), fmt::format("must be a matrix, got {}", scope.Input(i).ToString()));
+  }
+  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0, trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
+  if (!a.IsUnknown() && !b.IsUnknown()) {
+    scope.Unify(a[1 - trans_a], b[trans_b], fmt::format("the columns of {}", scope.InputSubject(0)),
+                fmt::format("the rows of {}", scope.InputSubject(1)));
+  }
+  const OptimDim m = a.IsUnknown() ? scope.Fresh() : a[trans_a];
+  const OptimDim n = b.IsUnknown() ? scope.Fresh() : b[1 - trans_b];
+  SetLikeInput(scope, 0, OptimShape{m, n});
+}
+
+OpDef VersionOf(int since, FormalCount c) {
+  return {.domain = "", .type = "Gemm", .since_version = since,
+          .inputs = {{"A", kMatrixTypes, "T"}, {"B", kMatrixTypes, "T"}, {.name = "C", .types = kMatrixTypes, .type_var = "T", .count = c}},
+          .outputs = {{"Y", kMatrixTypes, "T"}},
+          .attributes = {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}, {"transA", AttrKind::kInt}, {"transB", AttrKind::kInt}},
+          .shape = ShapeRule, .run = Run};
+}
+
+}  // namespace
+
+std::span<const OpDef> gemm_ops() {
+  static const OpDef ops[] = {
+      VersionOf(7, FormalCount::kOne),
+      VersionOf(11, FormalCount::kOptional),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log: the natural logarithm of each element; -inf for 0, NaN for a negative one.
+// https://onnx.ai/onnx/operators/onnx__Log.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct LogFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::log(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<LogFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> log_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Log", 6, kFloatTypes, Run, {}, "input", "output"),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Round: the nearest whole number; halves go to the even one.
+// https://onnx.ai/onnx/operators/onnx__Round.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct RoundFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::nearbyint(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<RoundFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> round_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Round", 11, kFloatTypes, Run),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sin: the sine of each element, in radians.
+// https://onnx.ai/onnx/operators/onnx__Sin.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct SinFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::sin(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<SinFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> sin_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Sin", 7, kFloatTypes, Run, {}, "input", "output"),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

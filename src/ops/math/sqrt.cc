@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sqrt: the square root of each element, NaN for a negative one.
+// https://onnx.ai/onnx/operators/onnx__Sqrt.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct SqrtFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<SqrtFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> sqrt_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Sqrt", 6, kFloatTypes, Run),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceL1: the sum of the magnitudes; 0 of nothing.
+// https://onnx.ai/onnx/operators/onnx__ReduceL1.html
+#include <cmath>
+
+#include "ops/reduce/reduce_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct ReduceL1Fold {
+  template <class T>
+  using Acc = SumOf<T>;
+  template <class T>
+  static SumOf<T> Init() {
+    return 0;
+  }
+  template <class T, class X>
+  static SumOf<T> Step(SumOf<T> sum, X x) {
+    const auto magnitude = static_cast<SumOf<T>>(x);
+    // Negative integers went to the top half of the unsigned type.
+    if constexpr (std::is_unsigned_v<SumOf<T>>) {
+      return sum + (std::is_signed_v<T> && x < X(0) ? SumOf<T>(0) - magnitude : magnitude);
+    } else {
+      return sum + std::abs(magnitude);
+    }
+  }
+  template <class T>
+  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(SumOf<T> sum, int64_t ) {
+    return static_cast<T>(sum);
+  }
+};
+void Run(RunContext& ctx) { RunReduce<ReduceL1Fold>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> reduce_l1_ops() {
+  static const std::vector<OpDef> ops = ReduceOps("ReduceL1", 18, kReduceTypes, Run);
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

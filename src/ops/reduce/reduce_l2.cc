@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceL2: the square root of the sum of the squares; 0 of nothing. Whole numbers are truncated.
+// https://onnx.ai/onnx/operators/onnx__ReduceL2.html
+#include <cmath>
+
+#include "ops/reduce/reduce_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct ReduceL2Fold {
+  template <class T>
+  using Acc = SumOf<T>;
+  template <class T>
+  static SumOf<T> Init() {
+    return 0;
+  }
+  template <class T, class X>
+  static SumOf<T> Step(SumOf<T> sum, X x) {
+    return sum + static_cast<SumOf<T>>(x) * static_cast<SumOf<T>>(x);
+  }
+  template <class T>
+  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(SumOf<T> sum, int64_t ) {
+    if constexpr (kernels::kIsFloating<T>) {
+      return T(std::sqrt(sum));
+    } else {
+      return static_cast<T>(std::sqrt(static_cast<double>(static_cast<T>(sum))));
+    }
+  }
+};
+void Run(RunContext& ctx) { RunReduce<ReduceL2Fold>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> reduce_l2_ops() {
+  static const std::vector<OpDef> ops = ReduceOps("ReduceL2", 18, kReduceTypes, Run);
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceLogSum: the logarithm of the sum; -inf of nothing. Whole numbers are truncated.
+// https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
+#include <cmath>
+
+#include "ops/reduce/reduce_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct ReduceLogSumFold {
+  template <class T>
+  using Acc = SumOf<T>;
+  template <class T>
+  static SumOf<T> Init() {
+    return 0;
+  }
+  template <class T, class X>
+  static SumOf<T> Step(SumOf<T> sum, X x) {
+    return sum + static_cast<SumOf<T>>(x);
+  }
+  template <class T>
+  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(SumOf<T> sum, int64_t ) {
+    if constexpr (kernels::kIsFloating<T>) {
+      return T(std::log(sum));
+    } else {
+      return sum == 0 ? std::numeric_limits<T>::min() : static_cast<T>(std::log(static_cast<double>(sum)));
+    }
+  }
+};
+void Run(RunContext& ctx) { RunReduce<ReduceLogSumFold>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> reduce_log_sum_ops() {
+  static const std::vector<OpDef> ops = ReduceOps("ReduceLogSum", 18, kReduceTypes, Run);
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

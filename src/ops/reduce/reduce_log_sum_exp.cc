@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceLogSumExp: log of the sum of e^x, without overflow; -inf of nothing. Whole numbers are truncated.
+// https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
+#include <cmath>
+#include <utility>
+
+#include "ops/reduce/reduce_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct ReduceLogSumExpFold {
+  // sum * e^max is the sum so far.
+  template <class F>
+  struct Scaled {
+    F max;
+    F sum;
+  };
+  template <class T>
+  using Float = std::conditional_t<std::is_same_v<T, float> || kernels::kIsHalf<T>, float, double>;
+  template <class T>
+  using Acc = Scaled<Float<T>>;
+  template <class T>
+  static Acc<T> Init() {
+    return {-std::numeric_limits<Float<T>>::infinity(), 0};
+  }
+  template <class T, class X>
+  static Acc<T> Step(Acc<T> acc, X x) {
+    return Merge<T>(acc, {static_cast<Float<T>>(x), 1});
+  }
+  template <class T>
+  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
+    if (b.max <= a.max) std::swap(a, b);
+    // b is greater now, or one is NaN. Equal infinities have no difference.
+    const Float<T> scale = a.max == b.max ? Float<T>(1) : std::exp(a.max - b.max);
+    return {b.max != b.max || a.max != a.max ? a.max + b.max : b.max, b.sum + a.sum * scale};
+  }
+  template <class T>
+  static T Finish(Acc<T> acc, int64_t) {
+    const Float<T> result = acc.sum == 0 ? -std::numeric_limits<Float<T>>::infinity() : acc.max + std::log(acc.sum);
+    if constexpr (kernels::kIsFloating<T>) {
+      return T(result);
+    } else {
+      return std::isfinite(result) ? static_cast<T>(result) : std::numeric_limits<T>::min();
+    }
+  }
+};
+void Run(RunContext& ctx) { RunReduce<ReduceLogSumExpFold>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> reduce_log_sum_exp_ops() {
+  static const std::vector<OpDef> ops = ReduceOps("ReduceLogSumExp", 18, kReduceTypes, Run);
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

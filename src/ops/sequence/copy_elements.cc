@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/sequence/copy_elements.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+void CopyElements(Tensor& to, int64_t to_first, const Tensor& from, int64_t from_first, int64_t count) {
+  if (count == 0) return;
+  if (to.dtype() == TensorType::kString) {
+    const std::span<const std::string> source = from.View<std::string>();
+    std::copy_n(source.begin() + from_first, count, to.MutableView<std::string>().begin() + to_first);
+    return;
+  }
+  const int64_t bytes = onnx_optim::BitsOf(to.dtype()) / 8;
+  std::memcpy(static_cast<char*>(to.mutable_data()) + to_first * bytes,
+              static_cast<const char*>(from.data()) + from_first * bytes, static_cast<size_t>(count * bytes));
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every .test file beside an operator: each test in it as it is, twice in one session, saved and loaded again, and with its
+// shapes inferred in both precisions and held against the run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "check_shapes.h"
+#include "compare_values.h"
+#include "onnx_io/reader.h"
+#include "onnx_io/writer.h"
+#include "onnx_optim/shapes/shape_inference.h"
+#include "onnxseq/errors.h"
+#include "onnxseq/session.h"
+#include "onnxseq/shapes.h"
+#include "test_case.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using onnx_optim::shapes::ShapesContext;
+using onnx_optim::shapes::ShapeValue;
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> TestFiles() {
+  std::istringstream list(ReadAll(ONNXSEQ_OP_TEST_LIST));
+  std::vector<std::string> files;
+  for (std::string line; std::getline(list, line);)
+    if (!line.empty()) files.push_back(line);
+  return files;
+}
+
+SessionOptions Options(int threads) {
+  SessionOptions options;
+  options.threads = threads;
+  options.seed = 7;
+  return options;
+}
+
+// What the run ends with: its message, "" when it ends well.
+std::string ErrorOf(const TestCase& test) {
+  try {
+    Session::FromModel(test.model, Options(1)).Run(test.inputs);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+void ExpectOutputs(const TestCase& test, const ValueMap& got, std::string_view mode) {
+  for (const auto& [name, expected] : test.outputs) {
+    ASSERT_TRUE(got.contains(name)) << mode << ": no output " << name;
+    if (!expected) continue;
+    EXPECT_EQ(Difference(got.at(name), *expected, test.rtol, test.atol), "") << mode << ": output " << name;
+  }
+}
+
+void ExpectSame(const ValueMap& got, const ValueMap& expected, std::string_view mode) {
+  for (const auto& [name, value] : expected) EXPECT_EQ(Difference(got.at(name), value, 0, 0), "") << mode << ": output " << name;
+}
+
+void RunPlain(const TestCase& test) {
+  const Session session = Session::FromModel(test.model, Options(1));
+  const ValueMap first = session.Run(test.inputs);
+  ExpectOutputs(test, first, "plain");
+  ExpectSame(Session::FromModel(test.model, Options(2)).Run(test.inputs), first, "two threads");
+}
+
+void RunRoundTripped(const TestCase& test) {
+  const std::string bytes = SerializeModel(test.model);
+  const ModelProto again = ParseModel(bytes, nullptr);
+  EXPECT_TRUE(again == test.model) << "round trip: the model differs";
+  EXPECT_EQ(SerializeModel(again), bytes) << "round trip: the bytes differ";
+  ExpectOutputs(test, Session::Parse(bytes, Options(1)).Run(test.inputs), "round trip");
+}
+
+// Inputs, constants and all values of the main graph, from a run that gives them all out.
+ValueMap AllValues(const TestCase& test) {
+  ModelProto model = test.model;
+  GraphProto& graph = *model.mutable_graph();
+  graph.clear_output();
+  for (const NodeProto& node : graph.node())
+    for (const String& name : node.output())
+      if (!name.empty()) graph.add_output()->set_name(name);
+  ValueMap values = Session::FromModel(std::move(model), Options(1)).Run(test.inputs);
+  for (const auto& [name, value] : test.inputs) values[name] = value;
+  return values;
+}
+
+const ShapeValue* FindIn(const InferredShapes& inferred, const std::string& name) {
+  for (const InferredGraph& graph : inferred.graphs) {
+    const auto it = graph.values.find(name);
+    if (it != graph.values.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+void CheckShapes(const TestCase& test, const ValueMap* values) {
+  const InferredShapes inferred = InferShapes(test.model);
+  for (const auto& [name, expected] : test.shapes) {
+    const ShapeValue* value = FindIn(inferred, name);
+    EXPECT_EQ(value == nullptr ? "nothing" : value->ToString(), expected) << "exact: shape of " << name;
+  }
+  std::vector<std::string> errors;
+  for (const ShapeProblem& problem : inferred.problems)
+    if (problem.is_error) errors.push_back(problem.message);
+  if (test.shape_error) {
+    EXPECT_THAT(errors, ::testing::Contains(*test.shape_error)) << "exact";
+  } else if (!test.error) {
+    EXPECT_THAT(errors, ::testing::IsEmpty()) << "exact";
+  }
+  if (values == nullptr) return;
+  const auto exact = [&](const std::string& name) -> const ShapeValue* {
+    const auto it = inferred.graphs.at(0).values.find(name);
+    return it == inferred.graphs.at(0).values.end() ? nullptr : &it->second;
+  };
+  EXPECT_THAT(Contradictions(*values, test.inputs, exact), ::testing::IsEmpty()) << "exact against the run";
+
+  ShapesContext context;
+  for (const OperatorSetIdProto& opset : test.model.opset_import()) context.SetOpsetVersion(opset.domain(), opset.version());
+  ComputeShapeGraph(context, test.model.graph());
+  const auto documented = [&](const std::string& name) { return context.Find(name); };
+  EXPECT_THAT(Contradictions(*values, test.inputs, documented), ::testing::IsEmpty()) << "documented against the run";
+}
+
+void RunTest(const TestCase& test) {
+  if (test.error || test.shape_error) {
+    const std::string error = ErrorOf(test);
+    if (test.error) {
+      EXPECT_EQ(error, *test.error) << "plain";
+    } else {
+      // Inference is sound: what it refuses cannot run.
+      EXPECT_NE(error, "") << "runs, though inference reports: " << *test.shape_error;
+    }
+    CheckShapes(test, nullptr);
+    return;
+  }
+  RunPlain(test);
+  RunRoundTripped(test);
+  const ValueMap values = AllValues(test);
+  CheckShapes(test, &values);
+}
+
+class OpTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(OpTest, Runs) {
+  const std::string& path = GetParam();
+  const std::string text = ReadAll(path);
+  const std::vector<TestCase> cases = ParseTestCases(text);
+  int ran = 0;
+  std::set<std::string> names;
+  for (const TestCase& test : cases) {
+    const ::testing::ScopedTrace trace(path.c_str(), test.line, "test " + test.name);
+    EXPECT_TRUE(names.insert(test.name).second) << "two tests of one name";
+    try {
+      RunTest(test);
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << "ended with " << e.what();
+    }
+    ++ran;
+  }
+  EXPECT_GT(ran, 0) << "no test in " << path;
+  EXPECT_EQ(ran, CountTests(text)) << "not every test ran";
+}
+
+std::string NameOf(const ::testing::TestParamInfo<std::string>& info) {
+  const size_t file = info.param.rfind('/'), family = info.param.rfind('/', file - 1);
+  std::string name = info.param.substr(family + 1, info.param.rfind('.') - family - 1);
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Files, OpTest, ::testing::ValuesIn(TestFiles()), NameOf);
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE
