@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openvino_io/ir_lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/checked.h"
+#include "onnxseq/errors.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+template <class T>
+std::optional<std::vector<int64_t>> ReadInts(std::string_view bytes) {
+  std::vector<int64_t> values(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+    }
+    values[i] = static_cast<int64_t>(value);
+  }
+  return values;
+}
+
+AttributeProto& AddAttribute(NodeProto& node, std::string_view name, AttributeProto::AttributeType type) {
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(std::string(name));
+  attribute.set_type(type);
+  return attribute;
+}
+
+void AddMetadata(NodeProto& node, std::string key, std::string value) {
+  StringStringEntryProto& entry = *node.add_metadata_props();
+  entry.set_key(std::move(key));
+  entry.set_value(std::move(value));
+}
+
+}  // namespace
+
+void SetInt(NodeProto& node, std::string_view name, int64_t value) {
+  AddAttribute(node, name, AttributeProto::INT).set_i(value);
+}
+void SetFloat(NodeProto& node, std::string_view name, float value) {
+  AddAttribute(node, name, AttributeProto::FLOAT).set_f(value);
+}
+void SetString(NodeProto& node, std::string_view name, std::string value) {
+  AddAttribute(node, name, AttributeProto::STRING).set_s(std::move(value));
+}
+void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values) {
+  AddAttribute(node, name, AttributeProto::INTS).mutable_ints()->extend(values);
+}
+void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values) {
+  AddAttribute(node, name, AttributeProto::FLOATS).mutable_floats()->extend(values);
+}
+void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values) {
+  AttributeProto& attribute = AddAttribute(node, name, AttributeProto::STRINGS);
+  for (const std::string& value : values) attribute.add_strings(value);
+}
+
+std::string IrNames::Unique(std::string_view wanted) {
+  std::string name(wanted.empty() ? "value" : wanted);
+  const auto [first, is_new] = next_.emplace(name, 1);
+  if (is_new) return name;
+  // Later askers for the same name go on counting where this one stops.
+  int64_t number = first->second;
+  std::string numbered;
+  do {
+    numbered = fmt::format("{}_{}", name, number++);
+  } while (next_.contains(numbered));
+  first->second = number;
+  next_.emplace(numbered, 1);
+  return numbered;
+}
+
+std::string IrLowering::Use(int i) {
+  if (inputs_[i]->constant != nullptr) inputs_[i]->constant->used = true;
+  return inputs_[i]->name;
+}
+
+int IrLowering::RankOf(int i) const { return inputs_[i]->rank >= 0 ? inputs_[i]->rank : layer_->inputs[i].rank; }
+
+std::optional<std::vector<int64_t>> IrLowering::ConstantInts(int i) const {
+  if (inputs_[i]->constant == nullptr) return std::nullopt;
+  const std::string_view bytes = inputs_[i]->constant->tensor.raw_data().view();
+  // Axes, lengths and patterns are small; many layers that share something large must not each copy it.
+  constexpr size_t kMaxBytes = size_t{1} << 16;
+  if (bytes.size() > kMaxBytes) return std::nullopt;
+  switch (inputs_[i]->type) {
+    case TensorType::kInt64: return ReadInts<int64_t>(bytes);
+    case TensorType::kInt32: return ReadInts<int32_t>(bytes);
+    case TensorType::kInt16: return ReadInts<int16_t>(bytes);
+    case TensorType::kInt8: return ReadInts<int8_t>(bytes);
+    case TensorType::kUint64: return ReadInts<uint64_t>(bytes);
+    case TensorType::kUint32: return ReadInts<uint32_t>(bytes);
+    case TensorType::kUint16: return ReadInts<uint16_t>(bytes);
+    case TensorType::kUint8: return ReadInts<uint8_t>(bytes);
+    default: return std::nullopt;
+  }
+}
+
+int64_t IrLowering::ConstantInt(int i, std::string_view what) const {
+  const auto values = ConstantInts(i);
+  if (!values) Refuse(fmt::format("{} must be a constant integer", what));
+  if (values->size() != 1) layer_->Fail(what, fmt::format("must be one integer, got {}", values->size()));
+  return values->front();
+}
+
+std::string IrLowering::Int64(int i, bool as_vector) {
+  if (inputs_[i]->type == TensorType::kInt64 && (!as_vector || inputs_[i]->rank == 1)) return Use(i);
+  if (const auto values = ConstantInts(i)) {
+    const std::string name = Int64Constant(inputs_[i]->name, *values);
+    if (!as_vector) *builder_->constants.back()->tensor.mutable_dims() = inputs_[i]->constant->tensor.dims();
+    return name;
+  }
+  std::string name = Use(i);
+  if (inputs_[i]->type != TensorType::kInt64) {
+    std::string cast = Temporary("int64");
+    SetInt(Node("Cast", {name}, {cast}), "to", TensorProto::INT64);
+    name = std::move(cast);
+  }
+  if (as_vector && inputs_[i]->rank != 1) {
+    std::string vector = Temporary("vector");
+    constexpr int64_t kAll[] = {-1};
+    Node("Reshape", {name, Int64Constant("all", kAll)}, {vector});
+    name = std::move(vector);
+  }
+  return name;
+}
+
+std::string IrLowering::Int64Constant(std::string_view hint, std::span<const int64_t> values) {
+  auto constant = std::make_unique<IrConstant>();
+  constant->used = true;
+  TensorProto& tensor = constant->tensor;
+  tensor.set_name(builder_->names.Unique(hint));
+  tensor.set_data_type(TensorProto::INT64);
+  tensor.add_dims(static_cast<int64_t>(values.size()));
+  tensor.set_raw_data(Bytes(values.data(), values.size_bytes()));
+  builder_->constants.push_back(std::move(constant));
+  return tensor.name();
+}
+
+std::string IrLowering::Temporary(std::string_view hint) {
+  return builder_->names.Unique(fmt::format("{}/{}", layer_->name, hint));
+}
+
+NodeProto& IrLowering::Node(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  NodeProto& node = *builder_->graph->add_node();
+  node.set_op_type(std::string(op_type));
+  const bool is_main = outputs_.empty() || outputs.front() == outputs_.front().name;
+  node.set_name(is_main ? layer_->name : outputs.front());
+  for (std::string& name : inputs) node.add_input(std::move(name));
+  for (std::string& name : outputs) node.add_output(std::move(name));
+  AddMetadata(node, "openvino.type", layer_->type);
+  AddMetadata(node, "openvino.version", layer_->version);
+  for (const pugi::xml_attribute attribute : layer_->data.attributes()) {
+    AddMetadata(node, fmt::format("openvino.data.{}", attribute.name()), attribute.value());
+  }
+  return node;
+}
+
+NodeProto& IrLowering::DirectNode(std::string_view op_type) {
+  std::vector<std::string> inputs, outputs;
+  for (int i = 0; i < input_size(); ++i) inputs.push_back(Use(i));
+  for (const IrValue& value : outputs_) outputs.push_back(value.name);
+  return Node(op_type, std::move(inputs), std::move(outputs));
+}
+
+void IrLowering::Refuse(const std::string& reason) const { throw Unsupported(reason); }
+
+}  // namespace ONNX_LIGHT_NAMESPACE

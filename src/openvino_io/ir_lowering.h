@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one layer to the nodes that say the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx_proto/onnx.h"
+#include "openvino_io/ir_document.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// Gives out names, each once.
+class IrNames {
+ public:
+  // `wanted`, or `wanted` with a number behind it when that is taken. Never empty.
+  std::string Unique(std::string_view wanted);
+
+ private:
+  std::unordered_map<std::string, int64_t> next_;
+};
+
+// A Const, kept aside until a node refers to it: many only say what becomes an attribute.
+struct IrConstant {
+  TensorProto tensor;
+  bool used = false;
+};
+
+// The value on an output port, as far as it is known without inference.
+struct IrValue {
+  std::string name;
+  TensorType type = TensorType::kUndefined;
+  int rank = -1;
+  IrConstant* constant = nullptr;
+};
+
+// The graph being made.
+struct IrBuilder {
+  GraphProto* graph;
+  IrNames names;
+  std::vector<std::unique_ptr<IrConstant>> constants;
+};
+
+// What a lowering function sees of one layer. Its inputs are there, by position; it must define every output.
+class IrLowering {
+ public:
+  IrLowering(IrBuilder& builder, const IrLayer& layer, std::vector<IrValue*> inputs, std::span<IrValue> outputs)
+      : builder_(&builder), layer_(&layer), inputs_(std::move(inputs)), outputs_(outputs) {}
+
+  const IrLayer& layer() const { return *layer_; }
+  IrAttributes attrs() const { return IrAttributes(*layer_); }
+  int input_size() const { return static_cast<int>(inputs_.size()); }
+  const IrValue& input(int i) const { return *inputs_[i]; }
+  IrValue& output(int i) { return outputs_[i]; }
+
+  // The name of input i, for a node to refer to.
+  std::string Use(int i);
+  // The rank of input i, by what is known or else by what the port shows; -1 when neither tells.
+  int RankOf(int i) const;
+  // The elements of input i when it is constant.
+  std::optional<std::vector<int64_t>> ConstantInts(int i) const;
+  // The one element of constant input i; refuses the layer otherwise. `what` names the input.
+  int64_t ConstantInt(int i, std::string_view what) const;
+  // A name for input i as int64, of rank 1 if `as_vector`: a new initializer when it is constant, else after a Cast and Reshape
+  // as needed.
+  std::string Int64(int i, bool as_vector);
+  // A new int64 initializer of rank 1.
+  std::string Int64Constant(std::string_view hint, std::span<const int64_t> values);
+  // A name for a value between the nodes of one layer.
+  std::string Temporary(std::string_view hint);
+
+  // Appends a node. The layer's name is that of the node that gives output 0, others get a suffix.
+  NodeProto& Node(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs);
+  // The same, from all inputs to all outputs.
+  NodeProto& DirectNode(std::string_view op_type);
+
+  // This layer cannot be said: throws Unsupported, which the reader collects.
+  [[noreturn]] void Refuse(const std::string& reason) const;
+
+ private:
+  IrBuilder* builder_;
+  const IrLayer* layer_;
+  std::vector<IrValue*> inputs_;
+  std::span<IrValue> outputs_;
+};
+
+void SetInt(NodeProto& node, std::string_view name, int64_t value);
+void SetFloat(NodeProto& node, std::string_view name, float value);
+void SetString(NodeProto& node, std::string_view name, std::string value);
+void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values);
+void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
+void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
+
+// How one layer type is lowered. Versions of a type share an entry unless their meaning differs.
+struct IrLayerDef {
+  std::string_view type;
+  int min_inputs;
+  int max_inputs;  // -1: no limit
+  int outputs;     // -1: any number
+  void (*lower)(IrLowering&);
+};
+// Null when the layer's type is not read.
+[[nodiscard]] const IrLayerDef* FindIrLayer(std::string_view type);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes inputs and expected outputs for the OpenVINO IR files of tests/data/ir.
+
+    python3 tools/make_ir_golden.py DIR_OF_RNN_REFERENCE tests/data/ir
+
+DIR holds rnn_reference.py, the numpy oracle. For each NAME.xml (and NAME.bin) the directory NAME gets input_0.pb, ... and
+output_0.pb, ..., TensorProtos named after the model's inputs and outputs. The graph is evaluated here, in numpy and float64, layer
+by layer from the XML: nothing of the library takes part. Dynamic dims become sizes, lengths given as inputs are drawn from
+[0, T]. Needs numpy and onnx.
+"""
+
+import pathlib
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+from onnx import numpy_helper
+
+DTYPES = {"f32": np.float32, "f16": np.float16, "f64": np.float64, "i32": np.int32, "i64": np.int64}
+SIZES = {"X": (4, 6), "H0": (4,), "C0": (4,), "lens": (4,)}  # of the dynamic dims of an input, in order
+
+
+def ints(text):
+    return [int(part) for part in text.split(",") if part.strip()]
+
+
+def words(text):
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def draw_input(rng, name, data):
+    dynamic = iter(SIZES.get(name, ()))
+    texts = data.get("shape").split(",")
+    shape = [next(dynamic) if text.strip() == "?" else int(text) for text in texts]
+    dtype = DTYPES[data.get("element_type")]
+    if np.issubdtype(dtype, np.integer):
+        return None, shape, dtype  # lengths: drawn once T is known
+    return (rng.integers(-64, 65, size=shape) / 32.0).astype(dtype), shape, dtype
+
+
+def lstm_sequence(oracle, attrs, args):
+    legacy_p = args[7] if len(args) > 7 else None
+    x, h0, c0, lens, w, r, b = args[:7]
+    return oracle.lstm_sequence(
+        x,
+        h0,
+        c0,
+        lens,
+        w,
+        r,
+        b,
+        attrs.get("direction", "forward"),
+        words(attrs.get("activations", "sigmoid, tanh, tanh")),
+        clip=float(attrs.get("clip", 0)),
+        P=legacy_p,
+        input_forget="i=1-f" if attrs.get("input_forget") == "true" else None,
+        weights_format=attrs.get("weights_format", "fico"),
+        zero_len="zeros",
+    )
+
+
+def reshape(value, pattern):
+    return value.reshape([value.shape[i] if d == 0 else d for i, d in enumerate(pattern)])
+
+
+def evaluate(oracle, layer, attrs, args):
+    kind = layer.get("type")
+    if kind == "LSTMSequence":
+        return lstm_sequence(oracle, attrs, args)
+    if kind == "Convert":
+        return [args[0].astype(np.float64)]
+    if kind == "Transpose":
+        return [args[0].transpose(args[1])]
+    if kind == "Reshape":
+        assert attrs["special_zero"] == "true"
+        return [reshape(args[0], args[1])]
+    if kind == "ShapeOf":
+        return [np.array(args[0].shape, np.int64)]
+    if kind == "Gather":
+        return [np.take(args[0], args[1], axis=int(args[2].item()))]
+    if kind == "Broadcast":
+        return [np.broadcast_to(args[0], args[1])]
+    if kind == "Concat":
+        return [np.concatenate(args, axis=int(attrs["axis"]))]
+    raise NotImplementedError(kind)
+
+
+def main():
+    sys.path.insert(0, sys.argv[1])
+    import rnn_reference as oracle
+
+    for path in sorted(pathlib.Path(sys.argv[2]).glob("*.xml")):
+        rng = np.random.default_rng(sum(path.name.encode()))
+        blob = path.with_suffix(".bin").read_bytes()
+        net = ElementTree.parse(path).getroot()
+        edges = {}
+        for edge in net.find("edges"):
+            edges.setdefault(int(edge.get("to-layer")), {})[int(edge.get("to-port"))] = (
+                int(edge.get("from-layer")),
+                int(edge.get("from-port")),
+            )
+        values, inputs, outputs = {}, [], []
+        for layer in net.find("layers"):
+            number = int(layer.get("id"))
+            attrs = {} if layer.find("data") is None else dict(layer.find("data").attrib)
+            if layer.get("type") == "Parameter":
+                value, shape, dtype = draw_input(rng, layer.get("name"), attrs)
+                if value is None:
+                    first = inputs[0][1]
+                    steps = first.shape[0] if net.get("name") == "onnx_Frontend_IR" else first.shape[1]
+                    value = rng.integers(0, steps + 1, size=shape).astype(dtype)
+                inputs.append((layer.get("name"), value))
+                result = [value.astype(np.float64) if value.dtype.kind == "f" else value]
+            elif layer.get("type") == "Const":
+                offset, size = int(attrs["offset"]), int(attrs["size"])
+                dtype = DTYPES[attrs["element_type"]]
+                value = np.frombuffer(blob[offset : offset + size], dtype).reshape(ints(attrs["shape"]))
+                result = [value.astype(np.float64) if value.dtype.kind == "f" else value]
+            else:
+                args = [values[source] for _, source in sorted(edges[number].items())]
+                if layer.get("type") == "Result":
+                    outputs.append(args[0])
+                    continue
+                result = evaluate(oracle, layer, attrs, args)
+            first_port = 0 if layer.find("input") is None else len(layer.find("input"))
+            for i, value in enumerate(result):
+                values[(number, first_port + i)] = value
+        folder = path.with_suffix("")
+        folder.mkdir(exist_ok=True)
+        for i, (name, value) in enumerate(inputs):
+            (folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
+        for i, value in enumerate(outputs):
+            (folder / f"output_{i}.pb").write_bytes(
+                numpy_helper.from_array(value.astype(np.float32), f"output_{i}").SerializeToString()
+            )
+        print(path.stem, [list(v.shape) for _, v in inputs], [list(v.shape) for v in outputs])
+
+
+if __name__ == "__main__":
+    main()
