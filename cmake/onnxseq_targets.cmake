@@ -5,7 +5,7 @@
 
 add_library(onnxseq_flags INTERFACE)
 target_include_directories(onnxseq_flags INTERFACE
-  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/include)
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${ONNXSEQ_CONFIG_DIR})
 target_compile_definitions(onnxseq_flags INTERFACE ONNXSEQ_BUILDING)
 if(ONNXSEQ_STRICT)
   target_compile_options(onnxseq_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror)
@@ -15,7 +15,7 @@ if(ONNXSEQ_SANITIZE)
   target_link_options(onnxseq_flags INTERFACE -fsanitize=${ONNXSEQ_SANITIZE})
 endif()
 
-configure_file(${PROJECT_SOURCE_DIR}/cmake/config.h.in ${PROJECT_BINARY_DIR}/include/onnx_proto/config.h @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/config.h.in ${ONNXSEQ_CONFIG_DIR}/onnx_proto/config.h @ONLY)
 
 function(onnxseq_layer name)
   cmake_parse_arguments(A "" "" "DEPS;LINK;SOURCES" ${ARGN})

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# The entry to everything. `make run` and `make test` install what is missing (Debian 12, as root or with sudo).
+JOBS ?= 2
+PYTHON := .venv/bin/python
+# Cached objects serve every checkout and build folder, whatever its path.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
+
+.PHONY: help run test build bench asan tsan fuzz tidy format format-check docs test-namespaces clean
+
+help:
+	@echo "make run              build, then run every model of examples/ and compare its outputs"
+	@echo "make test             build, then run every test: C++ (ctest) and Python (pytest)"
+	@echo "make build            the release build in build/release, the Python package in .venv"
+	@echo "make asan | tsan      the C++ tests under AddressSanitizer + UBSan | ThreadSanitizer"
+	@echo "make bench            the benches: results checked, then timed"
+	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
+	@echo "make format | tidy    clang-format and ruff | clang-tidy"
+	@echo "make docs             docs/operators.md from the operator table"
+	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
+
+run: build
+	$(PYTHON) tools/run_examples.py
+
+# A tree that is configured and up to date costs what ninja needs to find that out.
+build:
+	@tools/setup.sh
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build build/release -j $(JOBS)
+	@cmake --install build/release --component python --prefix "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+
+test: build
+	$(PYTHON) -m pytest -q python/tests
+	ctest --test-dir build/release -j $(JOBS) --output-on-failure
+
+bench: build
+	@for bench in build/release/bin/*_bench; do [ ! -x "$$bench" ] || "$$bench" || exit 1; done
+
+# The C++ tests only: the Python package and the program are covered by `make test`.
+asan tsan:
+	@tools/setup.sh clang
+	@test -f build/$@/build.ninja || cmake --preset $@
+	@cmake --build build/$@ -j $(JOBS)
+	ctest --test-dir build/$@ -j $(JOBS) --output-on-failure
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	@tools/setup.sh clang
+	@test -f build/fuzz/build.ninja || cmake --preset fuzz
+	@cmake --build build/fuzz -j $(JOBS)
+	@for fuzzer in build/fuzz/bin/*_fuzz; do [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+tidy:
+	@tools/setup.sh clang
+	@test -f build/tidy/build.ninja || cmake --preset tidy
+	@cmake --build build/tidy -j $(JOBS) --target onnxseq
+	run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/(src|cli)/.*\.cc$$'
+
+format:
+	@tools/setup.sh
+	@.venv/bin/clang-format -i $(CXX_FILES)
+	@.venv/bin/ruff format -q python tools tests
+	@.venv/bin/ruff check -q --fix python tools tests
+
+format-check:
+	@tools/setup.sh
+	@.venv/bin/clang-format --dry-run -Werror $(CXX_FILES)
+	@.venv/bin/ruff format --check -q python tools tests
+	@.venv/bin/ruff check -q python tools tests
+
+docs: build
+	build/release/bin/onnxseq ops --markdown > docs/operators.md
+
+test-namespaces:
+	@tools/setup.sh clang onnx
+	sh tests/namespaces.sh
+
+clean:
+	rm -rf build

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "feeds.h"
+#include "json_text.h"
+#include "npy.h"
+#include "npz.h"
+#include "onnxseq/errors.h"
+#include "print_value.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::ThrowsMessage;
+
+std::string Npy(const std::string& header, const std::string& data) {
+  std::string out("\x93NUMPY\x01\0", 8);
+  out += static_cast<char>(header.size());
+  out += '\0';
+  return out + header + data;
+}
+
+TEST(Npy, RoundTripsEveryTypeNumpyNames) {
+  const Tensor tensors[] = {Tensor::Of<float>({2, 2}, {1.5f, -2, 0, 3}),
+                            Tensor::Of<double>({1}, {1e300}),
+                            Tensor::Of<Float16>({2}, {Float16(0.5f), Float16(-1.f)}),
+                            Tensor::Of<BFloat16>({2}, {BFloat16(0.5f), BFloat16(-1.f)}),
+                            Tensor::Of<int8_t>({3}, {-128, 0, 127}),
+                            Tensor::Of<int64_t>({0, 3}, {}),
+                            Tensor::Of<uint16_t>({1, 1, 1}, {65535}),
+                            Tensor::Of<bool>({2}, {true, false}),
+                            Tensor::Of<std::complex<float>>({1}, {{1, -2}}),
+                            Tensor::Scalar<int32_t>(-7),
+                            Tensor::Of<std::string>({3}, {"", "abc", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"})};
+  for (const Tensor& tensor : tensors) {
+    EXPECT_EQ(Difference(ReadNpy(WriteNpy(tensor), "a.npy"), tensor), "") << tensor.TypeString();
+  }
+}
+
+TEST(Npy, HeaderIsAlignedAndEndsInANewline) {
+  const std::string bytes = WriteNpy(Tensor::Of<float>({1}, {1}));
+  ASSERT_EQ(bytes.size() % 64, 4u);
+  EXPECT_EQ(bytes[bytes.size() - 5], '\n');
+}
+
+TEST(Npy, NarrowIntegersAreWidened) {
+  Tensor packed(TensorType::kInt4, {3});
+  const unsigned char bits[] = {0xf1, 0x07};
+  std::memcpy(packed.mutable_data(), bits, 2);
+  EXPECT_EQ(Difference(ReadNpy(WriteNpy(packed), "a.npy"), Tensor::Of<int8_t>({3}, {1, -1, 7})), "");
+}
+
+TEST(Npy, ReadsFortranOrderAndBigEndian) {
+  const std::string data("\0\1\0\4\0\2\0\5\0\3\0\6", 12);
+  const Tensor got = ReadNpy(Npy("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }", data), "a.npy");
+  EXPECT_EQ(Difference(got, Tensor::Of<int16_t>({2, 3}, {1, 2, 3, 4, 5, 6})), "");
+}
+
+TEST(Npy, ReadsByteStrings) {
+  const Tensor got =
+      ReadNpy(Npy("{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }", std::string("ab\0cde", 6)), "a.npy");
+  EXPECT_EQ(Difference(got, Tensor::Of<std::string>({2}, {"ab", "cde"})), "");
+}
+
+TEST(Npy, RefusesWhatItCannotRead) {
+  const auto read = [](const std::string& bytes) { return [bytes] { ReadNpy(bytes, "a.npy"); }; };
+  EXPECT_THAT(read("not an array"), ThrowsMessage<InvalidArgument>("a.npy: this is no .npy array"));
+  EXPECT_THAT(read(Npy("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", "")),
+              ThrowsMessage<InvalidArgument>("a.npy: element type '|O' cannot be read"));
+  EXPECT_THAT(read(Npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", "")),
+              ThrowsMessage<InvalidArgument>("a.npy: structured element types cannot be read"));
+  EXPECT_THAT(read(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", "12345678")),
+              ThrowsMessage<InvalidArgument>("a.npy: shape [3] of 4-byte elements does not fit the 8 bytes of data"));
+  EXPECT_THAT(read(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", "")),
+              ThrowsMessage<InvalidArgument>("a.npy: a dim of the .npy header does not fit 64 bits"));
+  EXPECT_THAT(read(Npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,), }", "")),
+              ThrowsMessage<InvalidArgument>(HasSubstr("does not fit")));
+  EXPECT_THAT(read(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': 3, }", "")),
+              ThrowsMessage<InvalidArgument>("a.npy: the .npy header's shape is no tuple"));
+  EXPECT_THAT(read(Npy("{'descr': '<f4', 'shape': (1,), }", "1234")),
+              ThrowsMessage<InvalidArgument>("a.npy: the .npy header has no 'fortran_order'"));
+  EXPECT_THAT(read(std::string("\x93NUMPY\x09\0\0\0\0\0", 12)),
+              ThrowsMessage<InvalidArgument>("a.npy: .npy version 9 cannot be read"));
+  EXPECT_THAT(read(std::string("\x93NUMPY\x01\0\xff\xff{}", 12)),
+              ThrowsMessage<InvalidArgument>("a.npy: the .npy header is cut short"));
+}
+
+class NpzFile : public ::testing::Test {
+ protected:
+  void TearDown() override { std::remove(path_.c_str()); }
+  std::string path_ = ::testing::TempDir() + "onnxseq_cli_test.npz";
+};
+
+TEST_F(NpzFile, RoundTripsValues) {
+  ValueMap values;
+  values["x"] = Tensor::Of<float>({2}, {1, 2});
+  values["s"] = Sequence({Tensor::Of<int64_t>({1}, {1}), Tensor::Of<int64_t>({2}, {2, 3})});
+  values["empty"] = Sequence(TensorType::kDouble);
+  values["none"] = Value();
+  WriteNpz(path_, ArraysFromValues(values));
+  const ValueMap got = ValuesFromArrays(ReadNpz(path_), {});
+  ASSERT_EQ(got.size(), 4u);
+  for (const auto& [name, value] : values) EXPECT_EQ(Difference(got.at(name), value), "") << name;
+  EXPECT_EQ(got.at("empty").sequence().dtype(), TensorType::kDouble);
+}
+
+TEST_F(NpzFile, DamageIsFound) {
+  WriteNpz(path_, {{"x", Tensor::Of<float>({2}, {1, 2})}});
+  const std::string good = ReadFileBytes(path_);
+  std::string bad = good;
+  bad[bad.find("\n", 0) + 1] ^= 1;
+  WriteFileBytes(path_, bad);
+  EXPECT_THAT([&] { ReadNpz(path_); },
+              ThrowsMessage<InvalidArgument>(path_ + ", entry 'x.npy': the checksum does not fit the data"));
+  for (size_t size = 0; size < good.size(); size += 7) {
+    WriteFileBytes(path_, good.substr(0, size));
+    EXPECT_THROW(ReadNpz(path_), InvalidArgument) << size;
+  }
+  EXPECT_THAT([] { ReadNpz("no/such.npz"); }, ThrowsMessage<IoError>(HasSubstr("no/such.npz: cannot be opened")));
+}
+
+TEST(Feeds, SequencesNeedAllTheirElements) {
+  const Tensor one = Tensor::Scalar(1.f);
+  EXPECT_THAT([&] { ValuesFromArrays({{"s/0", one}, {"s/2", one}}, {}); },
+              ThrowsMessage<InvalidArgument>("s: element 1 of the sequence is missing"));
+  const ValueDescription known{.name = "s/0", .type = "tensor(float)", .shape = {}};
+  EXPECT_TRUE(ValuesFromArrays({{"s/0", one}}, {&known, 1}).at("s/0").IsTensor());
+}
+
+TEST(Feeds, Sizes) {
+  EXPECT_EQ(ParseSizes("N=4,T=100"), (std::map<std::string, int64_t>{{"N", 4}, {"T", 100}}));
+  EXPECT_TRUE(ParseSizes("").empty());
+  for (const char* bad : {"N", "N=", "N=x", "N=-1", "=4", "N=4,,"})
+    EXPECT_THROW(ParseSizes(bad), InvalidArgument) << bad;
+}
+
+TEST(Feeds, RandomValuesFollowTheSeedAndTheSizes) {
+  ModelProto model;
+  auto add = [&](const char* name, TypeProto& type, const char* dim) {
+    type.mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+    auto* shape = type.mutable_tensor_type()->mutable_shape();
+    shape->add_dim()->set_dim_param(dim);
+    shape->add_dim()->set_dim_value(3);
+    auto* input = model.mutable_graph()->add_input();
+    input->set_name(name);
+    return input;
+  };
+  TypeProto x;
+  *add("x", x, "N")->mutable_type() = x;
+  TypeProto elem, s;
+  auto* input = add("s", elem, "T");
+  *s.mutable_sequence_type()->mutable_elem_type() = elem;
+  *input->mutable_type() = s;
+  ValueMap a, b, c;
+  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 1, a);
+  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 1, b);
+  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 2, c);
+  EXPECT_EQ(a.at("x").TypeString(), "tensor(float)[2,3]");
+  EXPECT_EQ(a.at("s").TypeString(), "seq(tensor(float)), 3 elements");
+  EXPECT_EQ(Difference(a.at("x"), b.at("x")), "");
+  EXPECT_NE(Difference(a.at("x"), c.at("x")), "");
+  EXPECT_THAT([&] { AddRandomFeeds(model, {{"N", 2}}, 1, *std::make_unique<ValueMap>()); },
+              ThrowsMessage<InvalidArgument>("input 's': dim 'T' has no size: add T=... to --random"));
+}
+
+TEST(Feeds, DifferenceSaysWhatDiffers) {
+  const Tensor a = Tensor::Of<float>({2}, {1, 2});
+  EXPECT_EQ(Difference(Tensor::Of<float>({2}, {1, 3}), a), "element 1: expected 2, got 3");
+  EXPECT_EQ(Difference(Tensor::Of<int32_t>({2}, {1, 2}), a), "expected tensor(float)[2], got tensor(int32)[2]");
+  EXPECT_EQ(Difference(Sequence({a}), a), "expected tensor(float)[2], got seq(tensor(float)), 1 element");
+  EXPECT_EQ(Difference(Sequence({a}), Sequence({Tensor::Of<float>({1}, {1})})),
+            "[0] expected tensor(float)[1], got tensor(float)[2]");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(Difference(Tensor::Scalar(nan), Tensor::Scalar(nan)), "");
+  EXPECT_NE(Difference(Tensor::Scalar(nan), Tensor::Scalar(1.f)), "");
+}
+
+TEST(PrintValue, Views) {
+  EXPECT_EQ(ShortView(Tensor::Of<float>({2, 2}, {1, 0.1f, -2.5f, 1e-7f})), "[[1, 0.1], [-2.5, 1e-07]]");
+  EXPECT_EQ(ShortView(Tensor::Scalar(true)), "true");
+  EXPECT_EQ(ShortView(Tensor::Of<std::string>({1}, {"a\"b"})), "[\"a\\\"b\"]");
+  EXPECT_EQ(ShortView(Tensor::Of<std::complex<float>>({1}, {{1, -2}})), "[1-2j]");
+  EXPECT_EQ(ShortView(Tensor(TensorType::kFloat, {2, 0})), "[[], []]");
+  std::vector<int64_t> many(100);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<int64_t>(i);
+  EXPECT_EQ(ShortView(Tensor::Of<int64_t>({100}, std::span<const int64_t>(many))), "[0, 1, 2, 3, ..., 96, 97, 98, 99]");
+}
+
+TEST(PrintValue, Descriptions) {
+  EXPECT_EQ(DescribeValue("y", Value()), "y: nothing\n");
+  EXPECT_EQ(DescribeValue("y", Tensor::Of<int64_t>({2}, {1, 2})), "y: tensor(int64)[2] = [1, 2]\n");
+  EXPECT_EQ(DescribeValue("s", Sequence({Tensor::Scalar(1.f)})),
+            "s: seq(tensor(float)), 1 element\n  [0] tensor(float)[] = 1\n");
+}
+
+TEST(JsonText, IsValidWhateverTheText) {
+  JsonText json;
+  json.Object();
+  json.Key("a\"\\\n\x01");
+  json.Array();
+  json.Int(-1);
+  json.Float(std::numeric_limits<float>::infinity());
+  json.Float(0.5f);
+  json.Null();
+  json.Bool(true);
+  json.String("\xc3\xa4 \xff \xed\xa0\x80");
+  json.EndArray();
+  json.Key("b");
+  json.Object();
+  json.EndObject();
+  json.EndObject();
+  EXPECT_EQ(json.text(),
+            "{\"a\\\"\\\\\\n\\u0001\":[-1,\"inf\",0.5,null,true,\"\xc3\xa4 \\ufffd \\ufffd\\ufffd\\ufffd\"],\"b\":{}}");
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli: the program `onnxseq`. It stands at the end of the pipeline: it loads models, runs them, and says what it finds
+// as text or JSON. Each command is one file; main.cc reads the command line into these structs.
+//
+// A command returns the exit code: 0 fine, 1 a problem with the model or the data. What is thrown is printed by main
+// and is 1.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx_proto/config.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+struct RunArguments {
+  std::string model;
+  std::vector<std::string> test_data;  // folders test_data_set_0, ...
+  std::vector<std::string> inputs;     // NAME=FILE
+  std::string inputs_npz;
+  std::optional<std::string> random;  // sizes, may be empty
+  uint64_t seed = 0;
+  std::string outputs_npz;
+  int threads = 0;
+  int repeat = 1;
+  std::optional<double> timeout;  // seconds
+  double memory_limit = 0;        // MB, 0: none
+  bool json = false;
+};
+int RunCommand(const RunArguments& arguments);
+
+struct ShapesArguments {
+  std::string model;
+  std::vector<std::string> dims;    // N=4
+  std::vector<std::string> shapes;  // x=1,3,H,W
+  std::string output;
+  bool json = false;
+};
+int ShapesCommand(const ShapesArguments& arguments);
+
+int InfoCommand(const std::string& model, bool json);
+int CheckCommand(const std::string& model, bool json);
+
+enum class OpsFormat { kText, kJson, kMarkdown };
+int OpsCommand(OpsFormat format);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

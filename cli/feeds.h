@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is fed and what its outputs are kept in: arrays in files, ONNX messages, test data folders, random values.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnxseq/session.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// The value of `input` in FILE: .npy; .npz (as ValuesFromArrays, the value of that name or the only one); anything else
+// an ONNX message: TensorProto, SequenceProto or OptionalProto as the declared type of the input says. Throws IoError,
+// ModelParseError, InvalidArgument.
+Value ReadFeedFile(const std::string& path, const ValueDescription& input);
+
+// Arrays by name to values: NAME a tensor, NAME/0, NAME/1, ... a sequence, NAME/dtype with it when it is empty,
+// NAME/none an absent optional. A name in `known` is one value whatever it looks like. InvalidArgument when the
+// elements of a sequence are not all there.
+ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span<const ValueDescription> known);
+// The reverse.
+std::map<std::string, Tensor> ArraysFromValues(const ValueMap& values);
+
+// Parses "N=4,T=100"; InvalidArgument for anything else.
+std::map<std::string, int64_t> ParseSizes(const std::string& text);
+
+// Adds to `feeds` a value for every input of the model it lacks: floats from the standard normal distribution, whole
+// numbers 0 or 1, sequences of three elements. Named dims have the sizes given; the same seed gives the same values.
+// Throws InvalidArgument, naming the input, for a dim without size, an unknown rank, or a type that has no random
+// values.
+void AddRandomFeeds(const ModelProto& model, const std::map<std::string, int64_t>& sizes, uint64_t seed,
+                    ValueMap& feeds);
+
+// A folder as the ONNX test suite keeps them: input_0.pb, ... in the order of the model's inputs, output_0.pb, ... in
+// the order of its outputs (which may be missing).
+struct TestData {
+  ValueMap inputs;
+  ValueMap outputs;
+};
+TestData ReadTestData(const std::string& folder, std::span<const ValueDescription> inputs,
+                      std::span<const ValueDescription> outputs);
+
+// "" when `got` is what is expected: kind, element type, shape, and each number within 1e-5 + 1e-3 * |expected|; else
+// what differs first.
+std::string Difference(const Value& got, const Value& expected);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

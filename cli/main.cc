@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "commands.h"
+#include "onnxseq/errors.h"
+#include "version.h"
+
+namespace onnxseq = ONNX_LIGHT_NAMESPACE;
+
+namespace {
+
+constexpr int kUsage = 2;
+
+void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
+  CLI::App* run = app.add_subcommand("run", "Run a model and print its outputs");
+  run->add_option("MODEL", a.model, "An .onnx file or an OpenVINO IR .xml")->required();
+  CLI::Option* test_data = run->add_option("TEST_DATA", a.test_data,
+                                           "Folders with input_0.pb, ... and output_0.pb, ...: run each and compare");
+  run->add_option("--input", a.inputs, "NAME=FILE: one input from a .npy, .npz or ONNX .pb file")
+      ->allow_extra_args(false);
+  run->add_option("--inputs", a.inputs_npz, "Inputs from an .npz: NAME, or NAME/0, NAME/1, ... for a sequence");
+  run->add_option("--random", a.random,
+                  "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
+      ->expected(0, 1);
+  run->add_option("--seed", a.seed, "Of the random values, and of random operators without one")->capture_default_str();
+  run->add_option("--outputs", a.outputs_npz, "Write the outputs to this .npz");
+  run->add_option("--threads", a.threads, "Threads that take part; 0: as many as the CPU has to give")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  run->add_option("--repeat", a.repeat, "Run this often and print the times")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  run->add_option("--timeout", a.timeout, "Seconds after which a run is given up")->check(CLI::PositiveNumber);
+  run->add_option("--memory-limit", a.memory_limit, "MB the tensors of a run may take at once")
+      ->check(CLI::Range(1e-6, 1e12));
+  run->add_flag("--json", a.json, "Print JSON");
+  // Test data bring their own inputs, and each folder has outputs of its own.
+  for (const char* option : {"--input", "--inputs", "--random", "--outputs"})
+    test_data->excludes(run->get_option(option));
+}
+
+void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
+  CLI::App* shapes = app.add_subcommand("shapes", "Infer kind, type and shape of every value");
+  shapes->add_option("MODEL", a.model, "An .onnx file or an OpenVINO IR .xml")->required();
+  shapes->add_option("--dim", a.dims, "N=4: set a symbol of the inputs")->allow_extra_args(false);
+  shapes->add_option("--shape", a.shapes, "x=1,3,H,W: set the shape of an input")->allow_extra_args(false);
+  shapes->add_option("-o", a.output, "Write the model with what was inferred to this .onnx");
+  shapes->add_flag("--json", a.json, "Print JSON");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("An engine for sequence models: ONNX and OpenVINO IR on the CPU", "onnxseq");
+  app.set_version_flag("--version", "onnxseq " ONNXSEQ_VERSION);
+  app.require_subcommand(1);
+  onnxseq::RunArguments run;
+  onnxseq::ShapesArguments shapes;
+  std::string model;
+  bool json = false, markdown = false;
+  AddRun(app, run);
+  AddShapes(app, shapes);
+  CLI::App* info = app.add_subcommand("info", "Say what is in a model");
+  CLI::App* check = app.add_subcommand("check", "List what is wrong with a model; exit 1 if anything is");
+  CLI::App* ops = app.add_subcommand("ops", "List the operators this build knows");
+  for (CLI::App* command : {info, check})
+    command->add_option("MODEL", model, "An .onnx file or an OpenVINO IR .xml")->required();
+  for (CLI::App* command : {info, check, ops}) command->add_flag("--json", json, "Print JSON");
+  ops->add_flag("--markdown", markdown, "Print a page of documentation")->excludes(ops->get_option("--json"));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage;
+  }
+  try {
+    if (app.got_subcommand("run")) return onnxseq::RunCommand(run);
+    if (app.got_subcommand("shapes")) return onnxseq::ShapesCommand(shapes);
+    if (app.got_subcommand(info)) return onnxseq::InfoCommand(model, json);
+    if (app.got_subcommand(check)) return onnxseq::CheckCommand(model, json);
+    return onnxseq::OpsCommand(json       ? onnxseq::OpsFormat::kJson
+                               : markdown ? onnxseq::OpsFormat::kMarkdown
+                                          : onnxseq::OpsFormat::kText);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "onnxseq: %s\n", error.what());
+    return 1;
+  }
+}

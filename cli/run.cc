@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "commands.h"
+#include "feeds.h"
+#include "npz.h"
+#include "onnxseq/errors.h"
+#include "onnxseq/session.h"
+#include "print_value.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const ValueDescription& InputNamed(const Session& session, const std::string& name) {
+  std::string names;
+  for (const ValueDescription& input : session.inputs()) {
+    if (input.name == name) return input;
+    names += (names.empty() ? "" : ", ") + input.name;
+  }
+  throw InvalidArgument(fmt::format("the model has no input '{}'; its inputs are: {}", name, names));
+}
+
+ValueMap ReadFeeds(const Session& session, const RunArguments& arguments) {
+  ValueMap feeds;
+  if (!arguments.inputs_npz.empty()) feeds = ValuesFromArrays(ReadNpz(arguments.inputs_npz), session.inputs());
+  for (const std::string& text : arguments.inputs) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) throw InvalidArgument(fmt::format("--input {}: expected NAME=FILE", text));
+    const ValueDescription& input = InputNamed(session, text.substr(0, equals));
+    feeds.insert_or_assign(input.name, ReadFeedFile(text.substr(equals + 1), input));
+  }
+  if (arguments.random) AddRandomFeeds(session.model(), ParseSizes(*arguments.random), arguments.seed, feeds);
+  std::erase_if(feeds, [](const auto& feed) { return feed.second.IsNone(); });
+  return feeds;
+}
+
+struct Timed {
+  ValueMap outputs;
+  std::vector<double> seconds;
+};
+
+Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RunArguments& arguments) {
+  RunOptions options;
+  if (arguments.timeout)
+    options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(std::min(*arguments.timeout, 1e9) * 1e9));
+  options.memory_limit = static_cast<int64_t>(arguments.memory_limit * 1e6);
+  const bool show_progress = isatty(STDERR_FILENO) != 0;
+  const auto start = Clock::now();
+  auto shown = start;
+  Timed timed;
+  for (int i = 0; i < arguments.repeat; ++i) {
+    const auto before = Clock::now();
+    if (show_progress && before - shown > std::chrono::seconds(1)) {
+      std::fprintf(stderr, "\rrun %d of %d", i + 1, arguments.repeat);
+      shown = before;
+    }
+    timed.outputs = session.Run(feeds, {}, options);
+    timed.seconds.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+  }
+  if (shown != start) std::fprintf(stderr, "\r\033[K");
+  std::sort(timed.seconds.begin(), timed.seconds.end());
+  return timed;
+}
+
+double Median(const std::vector<double>& sorted) { return sorted[sorted.size() / 2]; }
+
+void Print(const Session& session, const Timed& timed, const RunArguments& arguments) {
+  if (!arguments.json) {
+    for (const ValueDescription& output : session.outputs()) {
+      const auto found = timed.outputs.find(output.name);
+      if (found != timed.outputs.end()) fmt::print("{}", DescribeValue(output.name, found->second));
+    }
+    if (arguments.repeat > 1) {
+      fmt::print("{} runs: median {:.3f} ms, fastest {:.3f} ms\n", arguments.repeat, Median(timed.seconds) * 1e3,
+                 timed.seconds.front() * 1e3);
+    }
+    return;
+  }
+  JsonText json;
+  json.Object();
+  json.Key("model");
+  json.String(arguments.model);
+  json.Key("outputs");
+  json.Object();
+  for (const ValueDescription& output : session.outputs()) {
+    const auto found = timed.outputs.find(output.name);
+    if (found == timed.outputs.end()) continue;
+    json.Key(output.name);
+    EmitValue(json, found->second);
+  }
+  json.EndObject();
+  json.Key("runs");
+  json.Int(arguments.repeat);
+  json.Key("median_seconds");
+  json.Float(Median(timed.seconds));
+  json.Key("fastest_seconds");
+  json.Float(timed.seconds.front());
+  json.EndObject();
+  fmt::print("{}\n", json.text());
+}
+
+// Runs each folder and says whether the outputs are the expected ones.
+int CompareTestData(const Session& session, const RunArguments& arguments) {
+  bool all_match = true;
+  JsonText json;
+  json.Array();
+  for (const std::string& folder : arguments.test_data) {
+    const TestData data = ReadTestData(folder, session.inputs(), session.outputs());
+    const Timed timed = RunRepeatedly(session, data.inputs, arguments);
+    if (!arguments.json) Print(session, timed, arguments);
+    for (const auto& [name, expected] : data.outputs) {
+      const auto found = timed.outputs.find(name);
+      const std::string difference =
+          found == timed.outputs.end() ? "there is no such output" : Difference(found->second, expected);
+      all_match = all_match && difference.empty();
+      if (!arguments.json) {
+        fmt::print("{}: {} {}\n", folder, name, difference.empty() ? "matches" : "differs: " + difference);
+        continue;
+      }
+      json.Object();
+      json.Key("test_data");
+      json.String(folder);
+      json.Key("output");
+      json.String(name);
+      json.Key("difference");
+      difference.empty() ? json.Null() : json.String(difference);
+      json.EndObject();
+    }
+  }
+  json.EndArray();
+  if (arguments.json) fmt::print("{}\n", json.text());
+  return all_match ? 0 : 1;
+}
+
+}  // namespace
+
+int RunCommand(const RunArguments& arguments) {
+  SessionOptions options;
+  options.threads = arguments.threads;
+  options.seed = arguments.seed;
+  const Session session = Session::Load(arguments.model, options);
+  if (!arguments.test_data.empty()) return CompareTestData(session, arguments);
+  const Timed timed = RunRepeatedly(session, ReadFeeds(session, arguments), arguments);
+  Print(session, timed, arguments);
+  if (!arguments.outputs_npz.empty()) WriteNpz(arguments.outputs_npz, ArraysFromValues(timed.outputs));
+  return 0;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

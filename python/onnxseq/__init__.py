@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""onnxseq: an engine for sequence models. Runs ONNX and OpenVINO IR on the CPU and infers the shapes of every value.
+
+session = onnxseq.InferenceSession("model.onnx")
+outputs = session.run(None, {"x": array})
+"""
+
+from ._onnxseq import InferenceSession, SessionOptions, ValueInfo, __version__, _infer_shapes_model, infer_shapes
+from .errors import (
+    Error,
+    InvalidArgument,
+    IoError,
+    MemoryError,
+    ModelParseError,
+    OutOfRange,
+    TimeoutError,
+    Unsupported,
+)
+
+__all__ = [
+    "Error",
+    "InferenceSession",
+    "InvalidArgument",
+    "IoError",
+    "MemoryError",
+    "ModelParseError",
+    "OutOfRange",
+    "SessionOptions",
+    "TimeoutError",
+    "Unsupported",
+    "ValueInfo",
+    "__version__",
+    "check_model",
+    "infer_shapes",
+    "infer_shapes_model",
+]
+
+
+def infer_shapes_model(model):
+    """The model with what was inferred written into its value_info: a ModelProto for a ModelProto, else bytes."""
+    data = _infer_shapes_model(model)
+    return type(model).FromString(data) if hasattr(model, "SerializeToString") else data
+
+
+def check_model(model):
+    """Raises InvalidArgument with every error found in the model, or what reading it raises. Returns the warnings."""
+    problems = infer_shapes(model)["problems"]
+    errors = [problem["message"] for problem in problems if problem["level"] == "error"]
+    if errors:
+        raise InvalidArgument("\n".join(errors))
+    return [problem["message"] for problem in problems]

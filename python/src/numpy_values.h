@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values to and from numpy. All functions need the GIL; those that return PyObject* return a new reference or null with
+// a Python error set; those that return C++ values throw onnxseq errors, or PythonError with a Python error set.
+#pragma once
+
+#include <Python.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnxseq/value.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// A Python error is set and stands for this exception.
+struct PythonError {};
+
+// Loads numpy's C API. False with a Python error set when that fails.
+bool InitNumpy();
+
+// References to the arrays whose memory the tensors of one run borrow: one owner for all of them, since a counted owner
+// for each of 10,000 elements costs more than the elements. Dropping it from any thread is fine.
+class PythonReferences {
+ public:
+  PythonReferences() = default;
+  ~PythonReferences();
+  PythonReferences(const PythonReferences&) = delete;
+  PythonReferences& operator=(const PythonReferences&) = delete;
+  // Takes over one reference.
+  void Adopt(PyObject* object) { objects_.push_back(object); }
+
+ private:
+  std::vector<PyObject*> objects_;
+};
+
+// What the model says of an input.
+struct DeclaredInput {
+  // Parses "tensor(float)", "seq(tensor(int64))", "optional(...)".
+  static DeclaredInput Parse(std::string_view type);
+  bool is_sequence = false;
+  bool is_known = false;  // the kind is known
+  TensorType dtype = TensorType::kUndefined;
+};
+
+// The value of a feed: None; an array, anything numpy or DLPack makes one of, a scalar; a list or tuple of those for a
+// sequence. Contiguous arrays are borrowed through `references`. Python scalars and lists take the declared element
+// type.
+Value ValueFromPython(PyObject* object, const DeclaredInput& declared,
+                      const std::shared_ptr<PythonReferences>& references);
+
+// An array, a list of arrays, or None. Tensors with storage of their own that nothing else refers to are handed over,
+// others copied.
+PyObject* PythonFromValue(const Value& value);
+
+}  // namespace ONNX_LIGHT_NAMESPACE

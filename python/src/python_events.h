@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sink of JSON events (cli/json_events.h) that builds the Python objects json.loads would make of them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// Needs the GIL.
+class PythonEvents {
+ public:
+  void Object() { open_.push_back({nanobind::dict(), {}}); }
+  void Array() { open_.push_back({nanobind::list(), {}}); }
+  void EndObject() { Close(); }
+  void EndArray() { Close(); }
+  void Key(std::string_view key) { open_.back().key = Text(key); }
+  void String(std::string_view text) { Add(Text(text)); }
+  void Int(int64_t number) { Add(nanobind::steal(PyLong_FromLongLong(number))); }
+  void Bool(bool flag) { Add(nanobind::borrow(flag ? Py_True : Py_False)); }
+  void Null() { Add(nanobind::none()); }
+
+  nanobind::object result() const { return result_; }
+
+ private:
+  struct Open {
+    nanobind::object container;
+    nanobind::object key;
+  };
+  // Names come from files and need not be UTF-8.
+  static nanobind::object Text(std::string_view text) {
+    PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+    if (decoded == nullptr) nanobind::raise_python_error();
+    return nanobind::steal(decoded);
+  }
+  void Add(nanobind::object value) {
+    if (open_.empty()) {
+      result_ = std::move(value);
+      return;
+    }
+    Open& open = open_.back();
+    const int failed = PyList_Check(open.container.ptr())
+                           ? PyList_Append(open.container.ptr(), value.ptr())
+                           : PyDict_SetItem(open.container.ptr(), open.key.ptr(), value.ptr());
+    if (failed != 0) nanobind::raise_python_error();
+  }
+  void Close() {
+    nanobind::object done = std::move(open_.back().container);
+    open_.pop_back();
+    Add(std::move(done));
+  }
+
+  std::vector<Open> open_;
+  nanobind::object result_;
+};
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program as a user would and checks what it prints and how it exits. Needs nothing but Python.
+
+cli_test.py PROGRAM REPOSITORY
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, REPOSITORY = sys.argv[1], pathlib.Path(sys.argv[2])
+EXAMPLES = REPOSITORY / "examples"
+ADD = EXAMPLES / "test_cc_sequence_map_add_1_sequence_1_tensor"
+IR = EXAMPLES / "lstm_sequence_ir"
+
+
+def call(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Cli(unittest.TestCase):
+    def succeed(self, *arguments):
+        code, out, err = call(*arguments)
+        self.assertEqual((code, err), (0, ""))
+        return out
+
+    def fail_with(self, message, *arguments, code=1):
+        got, out, err = call(*arguments)
+        self.assertEqual((got, out), (code, ""))
+        self.assertIn(message, err)
+
+    def test_version(self):
+        self.assertRegex(self.succeed("--version"), r"^onnxseq \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_is_2(self):
+        self.fail_with("subcommand is required", code=2)
+        self.fail_with("MODEL is required", "run", code=2)
+        self.fail_with("--no-such-option", "run", ADD / "model.onnx", "--no-such-option", code=2)
+        self.fail_with("--threads", "run", ADD / "model.onnx", "--threads", "-1", code=2)
+
+    def test_run_prints_outputs(self):
+        out = self.succeed("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
+        self.assertEqual(
+            out,
+            "y0: seq(tensor(float)), 3 elements\n"
+            "  [0] tensor(float)[4] = [100, 201, 302, 403]\n"
+            "  [1] tensor(float)[4] = [99, 198, 297, 396]\n"
+            "  [2] tensor(float)[4] = [100.5, 201.5, 302.5, 403.5]\n",
+        )
+
+    def test_run_json_and_outputs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "out.npz"
+            arguments = (
+                "run",
+                ADD / "model.onnx",
+                "--inputs",
+                ADD / "inputs.npz",
+                "--json",
+                "--repeat",
+                "3",
+                "--outputs",
+                path,
+            )
+            result = json.loads(self.succeed(*arguments))
+            self.assertEqual(result["runs"], 3)
+            self.assertEqual(result["outputs"]["y0"]["elements"][1]["data"], [99, 198, 297, 396])
+            # What was written can be fed again.
+            again = self.succeed("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz", "--input", f"x0_seq={path}")
+            self.assertIn("[0] tensor(float)[4] = [200, 401, 602, 803]", again)
+
+    def test_run_random(self):
+        first = self.succeed("run", IR / "model.xml", "--random", "X_0=2,X_1=3,H0_0=2,C0_0=2,lens_0=2")
+        again = self.succeed("run", IR / "model.xml", "--random", "X_0=2,X_1=3,H0_0=2,C0_0=2,lens_0=2", "--seed", "0")
+        self.assertEqual(first, again)
+        self.assertIn("Y: tensor(float)[2,2,3,4]", first)
+        self.fail_with("dim 'X_1' has no size", "run", IR / "model.xml", "--random", "X_0=2")
+
+    def test_run_errors(self):
+        self.fail_with("no_such.onnx", "run", "no_such.onnx")
+        self.fail_with('input "x0_seq": is missing', "run", ADD / "model.onnx")
+        self.fail_with("no input 'q'", "run", ADD / "model.onnx", "--input", "q=x.npy")
+        self.fail_with("expected NAME=FILE", "run", ADD / "model.onnx", "--input", "x1")
+
+    def test_shapes_table(self):
+        out = self.succeed("shapes", EXAMPLES / "sequence_map_lstm_ragged" / "model.onnx")
+        self.assertIn("in /map/body:\n", out)
+        self.assertRegex(out, r"(?m)^ys +seq\(tensor\(float\)")
+        self.assertRegex(out, r"(?m)^  y4 +tensor\(float\)\[")
+
+    def test_shapes_json(self):
+        arguments = ("shapes", IR / "model.xml", "--json", "--dim", "X_0=2", "--shape", "lens=2")
+        result = json.loads(self.succeed(*arguments))
+        self.assertEqual(result["model"], str(IR / "model.xml"))
+        self.assertEqual(result["values"]["Y"], {"kind": "tensor", "dtype": "float32", "shape": [2, 2, "X_1", 4]})
+        self.assertEqual(result["problems"], [])
+        result = json.loads(self.succeed("shapes", EXAMPLES / "sequence_map_lstm_ragged" / "model.onnx", "--json"))
+        self.assertEqual(result["values"]["ys"]["kind"], "sequence")
+        self.assertEqual([graph["path"] for graph in result["subgraphs"]], ["/map/body"])
+        self.fail_with("is no size", "shapes", ADD / "model.onnx", "--dim", "N=x")
+
+    def test_shapes_writes_a_model(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "out.onnx"
+            self.succeed("shapes", ADD / "model.onnx", "-o", path)
+            self.succeed("run", path, "--inputs", ADD / "inputs.npz")
+
+    def test_info(self):
+        out = self.succeed("info", ADD / "model.onnx")
+        self.assertIn("opset   ai.onnx 17\n", out)
+        self.assertIn("1 SequenceMap\n", out)
+        result = json.loads(self.succeed("info", ADD / "model.onnx", "--json"))
+        self.assertEqual(result["operators"], {"Add": 1, "SequenceMap": 1})
+        self.assertEqual(result["inputs"][1], {"name": "x1", "type": "tensor(float)"})
+
+    def test_check(self):
+        self.assertIn("no problems", self.succeed("check", ADD / "model.onnx"))
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(b"no model")
+            file.flush()
+            code, out, _ = call("check", file.name, "--json")
+            self.assertEqual(code, 1)
+            self.assertEqual(json.loads(out)["problems"][0]["level"], "error")
+
+    def test_ops(self):
+        self.assertRegex(self.succeed("ops"), r"(?m)^ai\.onnx +SequenceMap +17$")
+        result = json.loads(self.succeed("ops", "--json"))
+        self.assertIn({"domain": "ai.onnx", "op_type": "SequenceMap", "since_versions": [17]}, result)
+        self.assertTrue(self.succeed("ops", "--markdown").startswith("# Operators\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,2 @@
+
+op_type1þÿÿÿÿÿÿÿÿRdoc_string4

@@ -1,0 +1,4 @@
+
+tensor_name1
+key3value4
+key5value6

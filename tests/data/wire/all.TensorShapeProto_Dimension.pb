@@ -1,0 +1,2 @@
+
+dim_param2denotation3

@@ -1,0 +1,2 @@
+2denotation40:
+domain38name39

@@ -1,0 +1,2 @@
+ÿÿÿÿÿÿÿÿÿ"2denotation19:
+domain17name18

@@ -1,0 +1,2 @@
+
+domain1name2

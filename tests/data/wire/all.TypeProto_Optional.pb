@@ -1,0 +1,3 @@
+
+"2denotation18:
+domain16name17
