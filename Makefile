@@ -30,7 +30,9 @@ build:
 	@cmake --build build/release -j $(JOBS)
 	@cmake --install build/release --component python --prefix "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
 
+# clang for the programs that use the library as an outsider would.
 test: build
+	@tools/setup.sh clang
 	$(PYTHON) -m pytest -q python/tests
 	ctest --test-dir build/release -j $(JOBS) --output-on-failure
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "commands.h"
 #include "json_events.h"
@@ -32,9 +33,12 @@ std::vector<ShapeProblem> ProblemsOf(const std::string& path) {
         std::any_of(problems.begin(), problems.end(), [&](const ShapeProblem& p) { return p.message == message; });
     if (!known) problems.push_back({true, message});
   }
-  std::stable_sort(problems.begin(), problems.end(),
-                   [](const auto& a, const auto& b) { return a.is_error > b.is_error; });
-  return problems;
+  std::vector<ShapeProblem> sorted;
+  for (const bool errors : {true, false}) {
+    std::copy_if(problems.begin(), problems.end(), std::back_inserter(sorted),
+                 [&](const ShapeProblem& problem) { return problem.is_error == errors; });
+  }
+  return sorted;
 }
 
 }  // namespace

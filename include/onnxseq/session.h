@@ -47,7 +47,7 @@ struct ValueDescription {
   std::string name;
   // "tensor(float)", "seq(tensor(int64))", "optional(tensor(float))"; "unknown" when the model does not say and it is not inferred.
   std::string type;
-  // One text per dim: a number, a name or an expression, "" when nothing names it; nothing when the rank is unknown or the value is
+  // One text per dim: a number, a name or an expression, a fresh name such as "unk__0" when the model gives none; nothing when the rank is unknown or the value is
   // not a tensor.
   std::optional<std::vector<std::string>> shape;
 };

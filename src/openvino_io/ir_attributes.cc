@@ -81,20 +81,34 @@ struct ElementTypeName {
 };
 // kUndefined: IR has it, ONNX does not (or packs it in another order).
 constexpr std::array kElementTypes{
-    ElementTypeName{"f32", TensorType::kFloat},          ElementTypeName{"f16", TensorType::kFloat16},
-    ElementTypeName{"bf16", TensorType::kBfloat16},      ElementTypeName{"f64", TensorType::kDouble},
-    ElementTypeName{"i64", TensorType::kInt64},          ElementTypeName{"i32", TensorType::kInt32},
-    ElementTypeName{"i16", TensorType::kInt16},          ElementTypeName{"i8", TensorType::kInt8},
-    ElementTypeName{"i4", TensorType::kInt4},            ElementTypeName{"u64", TensorType::kUint64},
-    ElementTypeName{"u32", TensorType::kUint32},         ElementTypeName{"u16", TensorType::kUint16},
-    ElementTypeName{"u8", TensorType::kUint8},           ElementTypeName{"u4", TensorType::kUint4},
-    ElementTypeName{"boolean", TensorType::kBool},       ElementTypeName{"string", TensorType::kString},
-    ElementTypeName{"f8e4m3", TensorType::kFloat8e4m3fn}, ElementTypeName{"f8e5m2", TensorType::kFloat8e5m2},
-    ElementTypeName{"f4e2m1", TensorType::kFloat4e2m1},  ElementTypeName{"f8e8m0", TensorType::kFloat8e8m0},
-    ElementTypeName{"u1", TensorType::kUndefined},       ElementTypeName{"u2", TensorType::kUndefined},
-    ElementTypeName{"i2", TensorType::kUndefined},       ElementTypeName{"u3", TensorType::kUndefined},
-    ElementTypeName{"u6", TensorType::kUndefined},       ElementTypeName{"nf4", TensorType::kUndefined},
-    ElementTypeName{"dynamic", TensorType::kUndefined},  ElementTypeName{"undefined", TensorType::kUndefined},
+    ElementTypeName{"f32", TensorType::kFloat},
+    ElementTypeName{"f16", TensorType::kFloat16},
+    ElementTypeName{"bf16", TensorType::kBfloat16},
+    ElementTypeName{"f64", TensorType::kDouble},
+    ElementTypeName{"i64", TensorType::kInt64},
+    ElementTypeName{"i32", TensorType::kInt32},
+    ElementTypeName{"i16", TensorType::kInt16},
+    ElementTypeName{"i8", TensorType::kInt8},
+    ElementTypeName{"i4", TensorType::kInt4},
+    ElementTypeName{"u64", TensorType::kUint64},
+    ElementTypeName{"u32", TensorType::kUint32},
+    ElementTypeName{"u16", TensorType::kUint16},
+    ElementTypeName{"u8", TensorType::kUint8},
+    ElementTypeName{"u4", TensorType::kUint4},
+    ElementTypeName{"boolean", TensorType::kBool},
+    ElementTypeName{"string", TensorType::kString},
+    ElementTypeName{"f8e4m3", TensorType::kFloat8e4m3fn},
+    ElementTypeName{"f8e5m2", TensorType::kFloat8e5m2},
+    ElementTypeName{"f4e2m1", TensorType::kFloat4e2m1},
+    ElementTypeName{"f8e8m0", TensorType::kFloat8e8m0},
+    ElementTypeName{"u1", TensorType::kUndefined},
+    ElementTypeName{"u2", TensorType::kUndefined},
+    ElementTypeName{"i2", TensorType::kUndefined},
+    ElementTypeName{"u3", TensorType::kUndefined},
+    ElementTypeName{"u6", TensorType::kUndefined},
+    ElementTypeName{"nf4", TensorType::kUndefined},
+    ElementTypeName{"dynamic", TensorType::kUndefined},
+    ElementTypeName{"undefined", TensorType::kUndefined},
 };
 
 }  // namespace
@@ -188,7 +202,8 @@ std::optional<std::vector<IrDim>> IrAttributes::PartialShape(const char* name) c
     }
     dims.push_back(*dim);
   }
-  if (dims.size() > kMaxRank) FailAttribute(name, fmt::format("has {} dims, at most {} are possible", dims.size(), kMaxRank));
+  if (dims.size() > kMaxRank)
+    FailAttribute(name, fmt::format("has {} dims, at most {} are possible", dims.size(), kMaxRank));
   return dims;
 }
 

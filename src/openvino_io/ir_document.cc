@@ -119,14 +119,16 @@ void ReadEdges(pugi::xml_node net, const std::unordered_map<int64_t, int>& index
     const auto layer_at = [&](const char* attribute) {
       const int64_t id = RequiredId(node, attribute, "edge");
       const auto found = index_of.find(id);
-      if (found == index_of.end()) FailAt(node, "edge", fmt::format("attribute '{}' names layer {}, there is none", attribute, id));
+      if (found == index_of.end())
+        FailAt(node, "edge", fmt::format("attribute '{}' names layer {}, there is none", attribute, id));
       return found->second;
     };
     const int from = layer_at("from-layer"), to = layer_at("to-layer");
     const int64_t from_port = RequiredId(node, "from-port", "edge"), to_port = RequiredId(node, "to-port", "edge");
     const int output = FindPort(document.layers[from].outputs, from_port);
     const int input = FindPort(document.layers[to].inputs, to_port);
-    if (output < 0) FailAt(node, "edge", fmt::format("{} has no output port {}", document.layers[from].Where(), from_port));
+    if (output < 0)
+      FailAt(node, "edge", fmt::format("{} has no output port {}", document.layers[from].Where(), from_port));
     if (input < 0) FailAt(node, "edge", fmt::format("{} has no input port {}", document.layers[to].Where(), to_port));
     IrSource& source = document.layers[to].sources[input];
     if (source.layer >= 0) {
@@ -138,7 +140,8 @@ void ReadEdges(pugi::xml_node net, const std::unordered_map<int64_t, int>& index
   }
   for (const IrLayer& layer : document.layers) {
     for (size_t i = 0; i < layer.sources.size(); ++i) {
-      if (layer.sources[i].layer < 0) layer.Fail(fmt::format("input port {}", layer.inputs[i].id), "no edge leads here");
+      if (layer.sources[i].layer < 0)
+        layer.Fail(fmt::format("input port {}", layer.inputs[i].id), "no edge leads here");
     }
   }
 }
@@ -187,7 +190,8 @@ void IrLayer::Fail(std::string_view subject, const std::string& fact) const {
 
 void ParseIrDocument(std::string_view text, IrDocument& document) {
   const pugi::xml_parse_result result = document.xml.load_buffer(text.data(), text.size());
-  if (!result) throw ModelParseError(fmt::format("the XML cannot be read: {}", result.description()), result.offset, "");
+  if (!result)
+    throw ModelParseError(fmt::format("the XML cannot be read: {}", result.description()), result.offset, "");
   const pugi::xml_node net = document.xml.child("net");
   if (net.empty()) throw ModelParseError("there is no <net> element: not an OpenVINO IR file", 0, "");
   document.name = net.attribute("name").value();

@@ -55,9 +55,9 @@ struct IrDim {
   bool fixed() const { return min == max; }
 };
 
-// The attributes of a layer's <data>. Lists are comma separated, spaces around elements allowed; of an attribute given twice the
-// first counts. Getters throw ModelParseError naming layer and attribute when the text is not of the kind, and those without a
-// value for absence when the attribute is missing. A view: the layer must outlive it.
+// The attributes of a layer's <data>. Lists are comma separated, spaces around elements allowed; of an attribute given
+// twice the first counts. Getters throw ModelParseError naming layer and attribute when the text is not of the kind,
+// and those without a value for absence when the attribute is missing. A view: the layer must outlive it.
 class IrAttributes {
  public:
   explicit IrAttributes(const IrLayer& layer) : layer_(&layer) {}
@@ -78,7 +78,8 @@ class IrAttributes {
   std::vector<int64_t> FixedShape(const char* name) const;
   // The dims of a Parameter: "4", "?", "-1", "1..8", "2..", "..8"; nothing for "...", a rank not known.
   std::optional<std::vector<IrDim>> PartialShape(const char* name) const;
-  // kUndefined for a type IR has and ONNX has not (u1, u3, u6, nf4, ...); throws for a name that IR does not have either.
+  // kUndefined for a type IR has and ONNX has not (u1, u3, u6, nf4, ...); throws for a name that IR does not have
+  // either.
   TensorType ElementType(const char* name) const;
 
  private:
@@ -95,9 +96,9 @@ struct IrDocument {
   std::vector<int> order;
 };
 
-// Fills `document` from the text of an .xml. Throws ModelParseError (offset, layer) for text that is no XML and for structure that
-// does not hold: duplicate ids, edges to nowhere, missing attributes; Unsupported for an IR version other than 10 and 11.
-// No recursion and no entity expansion: work and memory are linear in the text.
+// Fills `document` from the text of an .xml. Throws ModelParseError (offset, layer) for text that is no XML and for
+// structure that does not hold: duplicate ids, edges to nowhere, missing attributes; Unsupported for an IR version
+// other than 10 and 11. No recursion and no entity expansion: work and memory are linear in the text.
 void ParseIrDocument(std::string_view text, IrDocument& document);
 
 // `"text"`, shortened when it is long: what a message shows of a file's text.

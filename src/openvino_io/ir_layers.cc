@@ -39,9 +39,9 @@ constexpr char kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div";
 void LowerDivide(IrLowering& l) {
   const TensorType type = l.input(0).type != TensorType::kUndefined ? l.input(0).type : l.input(1).type;
   if (l.attrs().Bool("m_pythondiv", true) && !onnx_optim::IsFloatTensorType(type)) {
-    l.Refuse(type == TensorType::kUndefined
-                 ? "its element type must be known: integer division rounds down"
-                 : fmt::format("division of {} that rounds down has no ONNX operator", onnx_optim::TensorTypeName(type)));
+    l.Refuse(type == TensorType::kUndefined ? "its element type must be known: integer division rounds down"
+                                            : fmt::format("division of {} that rounds down has no ONNX operator",
+                                                          onnx_optim::TensorTypeName(type)));
   }
   LowerBinary<kDiv>(l);
 }
@@ -80,7 +80,8 @@ void LowerReshape(IrLowering& l) {
 
 void LowerShapeOf(IrLowering& l) {
   const TensorType type = l.attrs().Has("output_type") ? l.attrs().ElementType("output_type") : TensorType::kInt64;
-  if (type != TensorType::kInt64 && type != TensorType::kInt32) l.layer().Fail("attribute 'output_type'", "must be i64 or i32");
+  if (type != TensorType::kInt64 && type != TensorType::kInt32)
+    l.layer().Fail("attribute 'output_type'", "must be i64 or i32");
   if (type == TensorType::kInt64) {
     l.Node("Shape", {l.Use(0)}, {l.output(0).name});
   } else {
@@ -142,7 +143,8 @@ std::vector<std::string> OutputNames(IrLowering& l) {
 void LowerSplit(IrLowering& l) {
   const int64_t count = l.attrs().Int("num_splits");
   const auto ports = static_cast<int64_t>(l.layer().outputs.size());
-  if (count != ports) l.layer().Fail("attribute 'num_splits'", fmt::format("is {}, the layer has {} outputs", count, ports));
+  if (count != ports)
+    l.layer().Fail("attribute 'num_splits'", fmt::format("is {}, the layer has {} outputs", count, ports));
   const int64_t axis = l.ConstantInt(1, "input 1 'axis'");
   NodeProto& node = l.Node("Split", {l.Use(0)}, OutputNames(l));
   SetInt(node, "axis", axis);
@@ -154,7 +156,8 @@ void LowerVariadicSplit(IrLowering& l) {
   const auto lengths = l.ConstantInts(2);
   const size_t ports = l.layer().outputs.size();
   if (lengths && lengths->size() != ports) {
-    l.layer().Fail("input 2 'split_lengths'", fmt::format("has {} elements, the layer has {} outputs", lengths->size(), ports));
+    l.layer().Fail("input 2 'split_lengths'",
+                   fmt::format("has {} elements, the layer has {} outputs", lengths->size(), ports));
   }
   std::string split;
   const auto rest = lengths ? std::find(lengths->begin(), lengths->end(), -1) : std::vector<int64_t>::const_iterator();
@@ -164,7 +167,8 @@ void LowerVariadicSplit(IrLowering& l) {
     for (auto length = lengths->begin(); length != lengths->end(); ++length) {
       if (length == rest) continue;
       if (*length < 0) l.layer().Fail("input 2 'split_lengths'", "only one element may be -1, the others must be >= 0");
-      if (__builtin_add_overflow(others, *length, &others)) l.layer().Fail("input 2 'split_lengths'", "the sum is too large");
+      if (__builtin_add_overflow(others, *length, &others))
+        l.layer().Fail("input 2 'split_lengths'", "the sum is too large");
     }
     const std::string shape = l.Temporary("shape"), size = l.Temporary("size"), left = l.Temporary("left");
     l.Node("Shape", {l.Use(0)}, {shape});
@@ -189,7 +193,8 @@ void LowerSqueeze(IrLowering& l) {
   if (!axes || !axes->empty()) inputs.push_back(l.Int64(1, true));
   l.Node("Squeeze", inputs, {l.output(0).name});
   l.output(0).type = l.input(0).type;
-  if (axes && !axes->empty() && l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank - static_cast<int>(axes->size());
+  if (axes && !axes->empty() && l.input(0).rank >= 0)
+    l.output(0).rank = l.input(0).rank - static_cast<int>(axes->size());
 }
 
 void LowerUnsqueeze(IrLowering& l) {
@@ -238,8 +243,8 @@ void LowerStridedSlice(IrLowering& l) {
   const auto strides = l.input_size() > 3 ? l.ConstantInts(3) : std::vector<int64_t>(begin ? begin->size() : 0, 1);
   if (!begin || !end || !strides) l.Refuse("begin, end and strides must be constant integers");
   if (begin->size() != end->size() || begin->size() != strides->size()) {
-    l.layer().Fail("", fmt::format("begin, end and strides must be of one length, got {}, {} and {}", begin->size(), end->size(),
-                                   strides->size()));
+    l.layer().Fail("", fmt::format("begin, end and strides must be of one length, got {}, {} and {}", begin->size(),
+                                   end->size(), strides->size()));
   }
   const size_t count = begin->size();
   const auto mask = [&](const char* name) {
@@ -249,9 +254,11 @@ void LowerStridedSlice(IrLowering& l) {
   };
   for (const char* name : {"new_axis_mask", "ellipsis_mask"}) {
     const std::vector<int64_t> bits = mask(name);
-    if (std::any_of(bits.begin(), bits.end(), [](int64_t bit) { return bit != 0; })) l.Refuse(fmt::format("{} is not read", name));
+    if (std::any_of(bits.begin(), bits.end(), [](int64_t bit) { return bit != 0; }))
+      l.Refuse(fmt::format("{} is not read", name));
   }
-  const std::vector<int64_t> begin_mask = mask("begin_mask"), end_mask = mask("end_mask"), shrink = mask("shrink_axis_mask");
+  const std::vector<int64_t> begin_mask = mask("begin_mask"), end_mask = mask("end_mask"),
+                             shrink = mask("shrink_axis_mask");
   constexpr int64_t kFirst = std::numeric_limits<int64_t>::min(), kLast = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> starts = *begin, ends = *end, steps = *strides, axes(count), shrunk;
   for (size_t i = 0; i < count; ++i) {
@@ -275,8 +282,8 @@ void LowerStridedSlice(IrLowering& l) {
   if (l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank - static_cast<int>(shrunk.size());
 }
 
-// Stays LSTMSequence. opset1 to opset4 knew peepholes (input 7), input_forget and weights_format; later ones ignore such
-// attributes. Absent activations are the documented ones, which the operator takes by itself.
+// Stays LSTMSequence. opset1 to opset4 knew peepholes (input 7), input_forget and weights_format; later ones ignore
+// such attributes. Absent activations are the documented ones, which the operator takes by itself.
 void LowerLstmSequence(IrLowering& l) {
   const bool legacy = l.layer().opset < 5;
   if (!legacy && l.input_size() != 7) {
@@ -286,22 +293,26 @@ void LowerLstmSequence(IrLowering& l) {
   NodeProto& node = l.DirectNode("LSTMSequence");
   node.set_domain(std::string(kOpenVinoDomain));
   node.clear_metadata_props();
-  for (const auto& [key, value] : {std::pair{"openvino.type", &l.layer().type}, {"openvino.version", &l.layer().version}}) {
+  for (const auto& [key, value] :
+       {std::pair{"openvino.type", &l.layer().type}, {"openvino.version", &l.layer().version}}) {
     StringStringEntryProto& entry = *node.add_metadata_props();
     entry.set_key(key);
     entry.set_value(*value);
   }
   SetInt(node, "hidden_size", attrs.Int("hidden_size"));
   std::string direction = attrs.String("direction", "forward");
-  std::transform(direction.begin(), direction.end(), direction.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(direction.begin(), direction.end(), direction.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    l.layer().Fail("attribute 'direction'",
-                   fmt::format("must be forward, reverse or bidirectional, got {}", QuoteForMessage(attrs.String("direction"))));
+    l.layer().Fail("attribute 'direction'", fmt::format("must be forward, reverse or bidirectional, got {}",
+                                                        QuoteForMessage(attrs.String("direction"))));
   }
   SetString(node, "direction", direction);
   if (const auto names = attrs.Strings("activations"); !names.empty()) SetStrings(node, "activations", names);
-  if (const auto values = attrs.Floats("activations_alpha"); !values.empty()) SetFloats(node, "activations_alpha", values);
-  if (const auto values = attrs.Floats("activations_beta"); !values.empty()) SetFloats(node, "activations_beta", values);
+  if (const auto values = attrs.Floats("activations_alpha"); !values.empty())
+    SetFloats(node, "activations_alpha", values);
+  if (const auto values = attrs.Floats("activations_beta"); !values.empty())
+    SetFloats(node, "activations_beta", values);
   if (attrs.Has("clip")) SetFloat(node, "clip", attrs.Float("clip", 0));
   if (legacy) {
     if (attrs.Has("weights_format")) SetString(node, "weights_format", attrs.String("weights_format"));
@@ -341,7 +352,8 @@ constexpr std::array kLayers{
 }  // namespace
 
 const IrLayerDef* FindIrLayer(std::string_view type) {
-  const auto* found = std::find_if(kLayers.begin(), kLayers.end(), [type](const IrLayerDef& def) { return def.type == type; });
+  const auto* found =
+      std::find_if(kLayers.begin(), kLayers.end(), [type](const IrLayerDef& def) { return def.type == type; });
   return found == kLayers.end() ? nullptr : found;
 }
 

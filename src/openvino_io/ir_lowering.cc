@@ -91,15 +91,24 @@ std::optional<std::vector<int64_t>> IrLowering::ConstantInts(int i) const {
   constexpr size_t kMaxBytes = size_t{1} << 16;
   if (bytes.size() > kMaxBytes) return std::nullopt;
   switch (inputs_[i]->type) {
-    case TensorType::kInt64: return ReadInts<int64_t>(bytes);
-    case TensorType::kInt32: return ReadInts<int32_t>(bytes);
-    case TensorType::kInt16: return ReadInts<int16_t>(bytes);
-    case TensorType::kInt8: return ReadInts<int8_t>(bytes);
-    case TensorType::kUint64: return ReadInts<uint64_t>(bytes);
-    case TensorType::kUint32: return ReadInts<uint32_t>(bytes);
-    case TensorType::kUint16: return ReadInts<uint16_t>(bytes);
-    case TensorType::kUint8: return ReadInts<uint8_t>(bytes);
-    default: return std::nullopt;
+    case TensorType::kInt64:
+      return ReadInts<int64_t>(bytes);
+    case TensorType::kInt32:
+      return ReadInts<int32_t>(bytes);
+    case TensorType::kInt16:
+      return ReadInts<int16_t>(bytes);
+    case TensorType::kInt8:
+      return ReadInts<int8_t>(bytes);
+    case TensorType::kUint64:
+      return ReadInts<uint64_t>(bytes);
+    case TensorType::kUint32:
+      return ReadInts<uint32_t>(bytes);
+    case TensorType::kUint16:
+      return ReadInts<uint16_t>(bytes);
+    case TensorType::kUint8:
+      return ReadInts<uint8_t>(bytes);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -148,7 +157,8 @@ std::string IrLowering::Temporary(std::string_view hint) {
   return builder_->names.Unique(fmt::format("{}/{}", layer_->name, hint));
 }
 
-NodeProto& IrLowering::Node(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+NodeProto& IrLowering::Node(std::string_view op_type, std::vector<std::string> inputs,
+                            std::vector<std::string> outputs) {
   NodeProto& node = *builder_->graph->add_node();
   node.set_op_type(std::string(op_type));
   const bool is_main = outputs_.empty() || outputs.front() == outputs_.front().name;

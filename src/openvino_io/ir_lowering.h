@@ -68,8 +68,8 @@ class IrLowering {
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
   // The one element of constant input i; refuses the layer otherwise. `what` names the input.
   int64_t ConstantInt(int i, std::string_view what) const;
-  // A name for input i as int64, of rank 1 if `as_vector`: a new initializer when it is constant, else after a Cast and Reshape
-  // as needed.
+  // A name for input i as int64, of rank 1 if `as_vector`: a new initializer when it is constant, else after a Cast and
+  // Reshape as needed.
   std::string Int64(int i, bool as_vector);
   // A new int64 initializer of rank 1.
   std::string Int64Constant(std::string_view hint, std::span<const int64_t> values);

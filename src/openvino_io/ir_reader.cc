@@ -43,7 +43,8 @@ class IrReader {
   ModelProto Read() {
     model_.set_ir_version(kOnnxIrVersion);
     model_.set_producer_name("OpenVINO IR");
-    for (const auto& [domain, version] : {std::pair{std::string_view(), kOnnxOpset}, {kOpenVinoDomain, kOpenVinoOpset}}) {
+    for (const auto& [domain, version] :
+         {std::pair{std::string_view(), kOnnxOpset}, {kOpenVinoDomain, kOpenVinoOpset}}) {
       OperatorSetIdProto& opset = *model_.add_opset_import();
       opset.set_domain(std::string(domain));
       opset.set_version(version);
@@ -67,7 +68,9 @@ class IrReader {
 
  private:
   const IrLayer& Layer(int index) const { return document_.layers[static_cast<size_t>(index)]; }
-  IrValue& ValueAt(const IrSource& source) { return values_[static_cast<size_t>(source.layer)][static_cast<size_t>(source.output)]; }
+  IrValue& ValueAt(const IrSource& source) {
+    return values_[static_cast<size_t>(source.layer)][static_cast<size_t>(source.output)];
+  }
 
   void CheckPorts() {
     for (const IrLayer& layer : document_.layers) {
@@ -75,7 +78,12 @@ class IrReader {
       const IrLayerDef* def = FindIrLayer(layer.type);
       const auto inputs = static_cast<int>(layer.inputs.size()), outputs = static_cast<int>(layer.outputs.size());
       if (layer.opset < 0 || (!is_source && !is_result && def == nullptr)) continue;  // reported as not supported
-      const int least = is_source ? 0 : is_result ? 1 : def->min_inputs, most = is_source ? 0 : is_result ? 1 : def->max_inputs;
+      const int least = is_source   ? 0
+                        : is_result ? 1
+                                    : def->min_inputs,
+                most = is_source   ? 0
+                       : is_result ? 1
+                                   : def->max_inputs;
       if (inputs < least || (most >= 0 && inputs > most)) {
         layer.Fail("", most < 0        ? fmt::format("must have at least {} inputs, got {}", least, inputs)
                        : least == most ? fmt::format("must have {} inputs, got {}", least, inputs)
@@ -128,7 +136,8 @@ class IrReader {
     }
     // Parameters are listed in file order, whatever order the layers are read in.
     for (size_t i = 0; i < document_.layers.size(); ++i) {
-      if (document_.layers[i].type == "Parameter") Collect(document_.layers[i], [&] { ReadParameter(static_cast<int>(i)); });
+      if (document_.layers[i].type == "Parameter")
+        Collect(document_.layers[i], [&] { ReadParameter(static_cast<int>(i)); });
     }
   }
 
@@ -138,7 +147,8 @@ class IrReader {
       fn();
     } catch (const Unsupported& error) {
       const std::string reason = error.fact().empty() ? "" : ": " + error.fact();
-      unsupported_.push_back(fmt::format("layer {} {} ({}, {}){}", layer.id, QuoteForMessage(layer.name), layer.type, layer.version, reason));
+      unsupported_.push_back(fmt::format("layer {} {} ({}, {}){}", layer.id, QuoteForMessage(layer.name), layer.type,
+                                         layer.version, reason));
     }
   }
 
@@ -146,7 +156,8 @@ class IrReader {
     const IrLayer& layer = Layer(index);
     if (layer.type == "Parameter" || layer.type == "Result") return;
     Collect(layer, [&] {
-      if (layer.opset < 0) throw Unsupported(fmt::format("operator set {} is not known", QuoteForMessage(layer.version)));
+      if (layer.opset < 0)
+        throw Unsupported(fmt::format("operator set {} is not known", QuoteForMessage(layer.version)));
       if (layer.type == "Const") return ReadConst(index);
       const IrLayerDef* def = FindIrLayer(layer.type);
       if (def == nullptr) throw Unsupported("");
@@ -212,7 +223,8 @@ class IrReader {
     }
     const std::string_view bytes = weights_->view().substr(static_cast<size_t>(offset), static_cast<size_t>(size));
     const auto count = CheckedProduct(dims);
-    if (!count) layer.Fail("attribute 'shape'", fmt::format("{} has too many elements", QuoteForMessage(attrs.String("shape"))));
+    if (!count)
+      layer.Fail("attribute 'shape'", fmt::format("{} has too many elements", QuoteForMessage(attrs.String("shape"))));
     value.rank = static_cast<int>(dims.size());
     builder_.constants.push_back(std::make_unique<IrConstant>());
     value.constant = builder_.constants.back().get();
@@ -223,8 +235,8 @@ class IrReader {
     if (value.type == TensorType::kString) return ReadStrings(layer, bytes, *count, tensor);
     const auto bits = CheckedMul(*count, onnx_optim::BitsOf(value.type));
     if (!bits || (*bits + 7) / 8 > size) {
-      layer.Fail("attribute 'size'", fmt::format("is {}, {} of shape {} takes {} bytes", size, attrs.String("element_type"),
-                                                 QuoteForMessage(attrs.String("shape")),
+      layer.Fail("attribute 'size'", fmt::format("is {}, {} of shape {} takes {} bytes", size,
+                                                 attrs.String("element_type"), QuoteForMessage(attrs.String("shape")),
                                                  bits ? std::to_string((*bits + 7) / 8) : "over 2^60"));
     }
     tensor.set_raw_data(Bytes::Shared(bytes.substr(0, static_cast<size_t>((*bits + 7) / 8)), weights_->owner()));
@@ -240,7 +252,8 @@ class IrReader {
     if (count == 0) return;
     const auto header = static_cast<int64_t>(bytes.size() / sizeof(int32_t)) - 2;
     if (header < count || number(0) != count) {
-      layer.Fail("", fmt::format("must hold {} strings, its {} bytes say {}", count, bytes.size(), bytes.size() < 4 ? 0 : number(0)));
+      layer.Fail("", fmt::format("must hold {} strings, its {} bytes say {}", count, bytes.size(),
+                                 bytes.size() < 4 ? 0 : number(0)));
     }
     const std::string_view text = bytes.substr(static_cast<size_t>(count + 2) * sizeof(int32_t));
     for (int64_t i = 0; i < count; ++i) {
@@ -248,7 +261,8 @@ class IrReader {
       if (begin < 0 || end < begin || end > static_cast<int64_t>(text.size())) {
         layer.Fail("", fmt::format("string {} lies at {} to {} of {} bytes", i, begin, end, text.size()));
       }
-      tensor.add_string_data(Bytes(std::string(text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)))));
+      tensor.add_string_data(
+          Bytes(std::string(text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)))));
     }
   }
 
@@ -279,7 +293,8 @@ class IrReader {
     std::string list;
     for (size_t i = 0; i < std::min(unsupported_.size(), kListed); ++i) list += (i == 0 ? "" : "; ") + unsupported_[i];
     if (unsupported_.size() > kListed) list += fmt::format("; and {} more", unsupported_.size() - kListed);
-    throw Unsupported(fmt::format("{} of {} layers cannot be read: {}", unsupported_.size(), document_.layers.size(), list));
+    throw Unsupported(
+        fmt::format("{} of {} layers cannot be read: {}", unsupported_.size(), document_.layers.size(), list));
   }
 
   const IrDocument& document_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// openvino_io: OpenVINO IR files (an .xml with the graph, a .bin with the weights beside it) to and from the messages of model.
-// Before it: model. After it: runtime, which runs what is read here like any ONNX model.
+// openvino_io: OpenVINO IR files (an .xml with the graph, a .bin with the weights beside it) to and from the messages
+// of model. Before it: model. After it: runtime, which runs what is read here like any ONNX model.
 //
 // Layers become ai.onnx nodes where an operator says exactly the same; LSTMSequence stays what it is, in domain
 // org.openvinotoolkit. Layer names become node names, tensor names those of inputs, outputs and values.
@@ -16,15 +16,17 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 inline constexpr std::string_view kOpenVinoDomain = "org.openvinotoolkit";
 
-// Reads an IR of version 10 or 11. The weights are those of the file with the suffix .bin instead of the path's; it is mapped, not
-// copied, and the model's initializers keep it mapped. A file that holds no Const needs no .bin.
-// The model imports ai.onnx and org.openvinotoolkit 1. Each input and output of the graph is named after its tensor (the first
-// name, when it has several), else after its layer. A dynamic dim of input "x" becomes the symbol x_<axis>; where the file gives
-// it bounds, the text stands in the input's metadata as "openvino.shape". A node's metadata hold the layer's type ("openvino.type"),
-// operator set ("openvino.version") and, where it was lowered to other operators, its attributes ("openvino.data.NAME").
+// Reads an IR of version 10 or 11. The weights are those of the file with the suffix .bin instead of the path's; it is
+// mapped, not copied, and the model's initializers keep it mapped. A file that holds no Const needs no .bin. The model
+// imports ai.onnx and org.openvinotoolkit 1. Each input and output of the graph is named after its tensor (the first
+// name, when it has several), else after its layer. A dynamic dim of input "x" becomes the symbol x_<axis>; where the
+// file gives it bounds, the text stands in the input's metadata as "openvino.shape". A node's metadata hold the layer's
+// type ("openvino.type"), operator set ("openvino.version") and, where it was lowered to other operators, its
+// attributes ("openvino.data.NAME").
 //
-// Throws ModelParseError for XML and structure that do not follow the format (naming the layer), Unsupported for another IR version
-// and for layers that cannot be said (all of them at once), IoError for files that cannot be read. Thread safe.
+// Throws ModelParseError for XML and structure that do not follow the format (naming the layer), Unsupported for
+// another IR version and for layers that cannot be said (all of them at once), IoError for files that cannot be read.
+// Thread safe.
 ONNXSEQ_API ModelProto ReadIr(const std::string& xml_path);
 
 // The same from memory. `weights` are the bytes of the .bin, shared and not copied; nothing when there is none.

@@ -37,16 +37,20 @@ TEST(IrReader, LstmSequenceStaysWhatItIs) {
   EXPECT_EQ(model.opset_import(1).domain(), "org.openvinotoolkit");
   EXPECT_EQ(model.opset_import(1).version(), 1);
   EXPECT_EQ(Metadata(model.metadata_props())["openvino.ir_version"], "11");
-  EXPECT_THAT(Nodes(model),
-              ElementsAre("Y, Ho, Co = org.openvinotoolkit.LSTMSequence(X, H0, C0, lens, Constant_160, Constant_162, Constant_164) "
-                          "hidden_size=6 direction=forward activations=[relu,tanh,sigmoid] activations_alpha=[0.1, 0.2, 0.3] "
-                          "activations_beta=[1, 2, 3] clip=3"));
+  EXPECT_THAT(
+      Nodes(model),
+      ElementsAre(
+          "Y, Ho, Co = org.openvinotoolkit.LSTMSequence(X, H0, C0, lens, Constant_160, Constant_162, Constant_164) "
+          "hidden_size=6 direction=forward activations=[relu,tanh,sigmoid] activations_alpha=[0.1, 0.2, 0.3] "
+          "activations_beta=[1, 2, 3] clip=3"));
   EXPECT_EQ(model.graph().node(0).name(), "LSTMSequence_165");
   EXPECT_EQ(Metadata(model.graph().node(0).metadata_props())["openvino.version"], "opset5");
-  EXPECT_THAT(Infos(model.graph().input()), ElementsAre("X : 1[3,5,4]", "H0 : 1[3,1,6]", "C0 : 1[3,1,6]", "lens : 6[3]"));
+  EXPECT_THAT(Infos(model.graph().input()),
+              ElementsAre("X : 1[3,5,4]", "H0 : 1[3,1,6]", "C0 : 1[3,1,6]", "lens : 6[3]"));
   EXPECT_THAT(Infos(model.graph().output()), ElementsAre("Y : 1[?,?,?,?]", "Ho : 1[?,?,?]", "Co : 1[?,?,?]"));
-  EXPECT_THAT(Initializers(model), ElementsAre("Constant_160 : 1[1,24,4] 384 bytes", "Constant_162 : 1[1,24,6] 576 bytes",
-                                               "Constant_164 : 1[1,24] 96 bytes"));
+  EXPECT_THAT(Initializers(model),
+              ElementsAre("Constant_160 : 1[1,24,4] 384 bytes", "Constant_162 : 1[1,24,6] 576 bytes",
+                          "Constant_164 : 1[1,24] 96 bytes"));
 }
 
 TEST(IrReader, WeightsAreViewsOfTheMappedFile) {
@@ -62,19 +66,22 @@ TEST(IrReader, WeightsAreViewsOfTheMappedFile) {
 
 TEST(IrReader, DynamicDimsBecomeSymbolsOfTheInput) {
   const ModelProto model = ReadIr(kDir + "lstm_bidirectional_fp32_dyn_lensparam.xml");
-  EXPECT_THAT(Infos(model.graph().input()), ElementsAre("X : 1[X_0,X_1,4]", "H0 : 1[H0_0,2,6]", "C0 : 1[C0_0,2,6]", "lens : 6[lens_0]"));
+  EXPECT_THAT(Infos(model.graph().input()),
+              ElementsAre("X : 1[X_0,X_1,4]", "H0 : 1[H0_0,2,6]", "C0 : 1[C0_0,2,6]", "lens : 6[lens_0]"));
 }
 
 TEST(IrReader, LegacyLstmSequenceKeepsItsAttributes) {
   const ModelProto model = ReadIr(kDir + "legacy_opset1_lstmsequence_7in.xml");
   EXPECT_EQ(Metadata(model.metadata_props())["openvino.ir_version"], "10");
-  EXPECT_THAT(Nodes(model), ElementsAre(HasSubstr("direction=forward activations=[sigmoid,tanh,tanh] clip=0 weights_format=fico")));
+  EXPECT_THAT(Nodes(model),
+              ElementsAre(HasSubstr("direction=forward activations=[sigmoid,tanh,tanh] clip=0 weights_format=fico")));
   EXPECT_EQ(Metadata(model.graph().node(0).metadata_props())["openvino.version"], "opset1");
 }
 
 TEST(IrReader, CompressedWeightsAreCastBack) {
   const ModelProto model = ReadIr(kDir + "lstm_forward_savemodel_fp16.xml");
-  EXPECT_THAT(Nodes(model), ElementsAre("Constant_94 = Cast(Constant_94_compressed) to=1", "Constant_96 = Cast(Constant_96_compressed) to=1",
+  EXPECT_THAT(Nodes(model), ElementsAre("Constant_94 = Cast(Constant_94_compressed) to=1",
+                                        "Constant_96 = Cast(Constant_96_compressed) to=1",
                                         "Constant_98 = Cast(Constant_98_compressed) to=1", StartsWith("Y, Ho, Co = ")));
 }
 
@@ -86,8 +93,10 @@ TEST(IrReader, GlueOfConvertedModelsBecomesOnnxOperators) {
                           "Concat_10251 = Concat(Gather_12466, Gather_10238, Gather_10241) axis=0",
                           "Broadcast_10253 = Expand(Constant_10252, Concat_10251)",
                           "Gather_10234 = Gather(ShapeOf_12463, Constant_10233) axis=0",
-                          "Broadcast_10248 = Expand(Gather_10234, Gather_12466)", HasSubstr("LSTMSequence(Transpose_10221, Broadcast_10253"),
-                          "Y_c = Reshape(LSTMSequence_10264.2, Constant_12092)", "Y_h = Reshape(LSTMSequence_10264.1, Constant_12094)",
+                          "Broadcast_10248 = Expand(Gather_10234, Gather_12466)",
+                          HasSubstr("LSTMSequence(Transpose_10221, Broadcast_10253"),
+                          "Y_c = Reshape(LSTMSequence_10264.2, Constant_12092)",
+                          "Y_h = Reshape(LSTMSequence_10264.1, Constant_12094)",
                           "Y = Transpose(LSTMSequence_10264.0) perm=[2, 1, 0, 3]"));
   EXPECT_THAT(Infos(model.graph().output()), ElementsAre("Y : 1[?,?,?,?]", "Y_h : 1[?,?,?]", "Y_c : 1[?,?,?]"));
   // The order of a Transpose became its attribute.
@@ -103,8 +112,8 @@ TEST(IrReader, ShapesOfParameters) {
   ir.Parameter("any", "...");
   ir.Parameter("same", "4..4");
   const ModelProto model = ir.Parse();
-  EXPECT_THAT(Infos(model.graph().input()), ElementsAre("a : 1[a_0,a_1,4]", "b.c : 1[b_c_0,b_c_1,b_c_2]", "b/c : 1[b_c_0_1]",
-                                                        "scalar : 1[]", "any : 1", "same : 1[4]"));
+  EXPECT_THAT(Infos(model.graph().input()), ElementsAre("a : 1[a_0,a_1,4]", "b.c : 1[b_c_0,b_c_1,b_c_2]",
+                                                        "b/c : 1[b_c_0_1]", "scalar : 1[]", "any : 1", "same : 1[4]"));
   EXPECT_EQ(Metadata(model.graph().input(0).metadata_props())["openvino.shape"], "1..8,2..,4");
   EXPECT_THAT(Metadata(model.graph().input(2).metadata_props()), IsEmpty());
 }
@@ -128,22 +137,25 @@ TEST(IrReader, TensorNamesGoBeforeLayerNames) {
   ir.Parameter("x", "2");
   const int relu = ir.Add("ReLU", "opset1", "", {{0, 0}}, 1, "layer", "act\\,ivation,alias");
   ir.Result(relu, 1);
-  ir.Raw("<layer id=\"90\" name=\"r\" type=\"Result\" version=\"opset1\" output_names=\"second\"><input><port id=\"0\"/></input></layer>",
-         "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"90\" to-port=\"0\"/>");
+  ir.Raw(
+      "<layer id=\"90\" name=\"r\" type=\"Result\" version=\"opset1\" output_names=\"second\"><input><port "
+      "id=\"0\"/></input></layer>",
+      "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"90\" to-port=\"0\"/>");
   ir.Raw("<layer id=\"91\" name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\"/></input></layer>",
          "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"91\" to-port=\"0\"/>");
   const ModelProto model = ir.Parse();
-  EXPECT_THAT(Nodes(model), ElementsAre("act,ivation = Relu(x)", "second = Identity(act,ivation)", "x_1 = Identity(x)"));
+  EXPECT_THAT(Nodes(model),
+              ElementsAre("act,ivation = Relu(x)", "second = Identity(act,ivation)", "x_1 = Identity(x)"));
   EXPECT_THAT(Infos(model.graph().output()), ElementsAre("act,ivation : 1[?]", "second : 1[?]", "x_1 : 1[?]"));
 }
 
 TEST(IrReader, ConstantsOfEveryType) {
   IrText ir;
   std::vector<std::string> expected;
-  const std::pair<const char*, int> types[] = {{"f32", 1},  {"f16", 10}, {"bf16", 16}, {"f64", 11},    {"i64", 7},     {"i32", 6},
-                                               {"i16", 5},  {"i8", 3},   {"u64", 13},  {"u32", 12},    {"u16", 4},     {"u8", 2},
-                                               {"boolean", 9}, {"f8e4m3", 17}, {"f8e5m2", 19}, {"i4", 22}, {"u4", 21}, {"f4e2m1", 23},
-                                               {"f8e8m0", 24}};
+  const std::pair<const char*, int> types[] = {{"f32", 1}, {"f16", 10}, {"bf16", 16},   {"f64", 11},    {"i64", 7},
+                                               {"i32", 6}, {"i16", 5},  {"i8", 3},      {"u64", 13},    {"u32", 12},
+                                               {"u16", 4}, {"u8", 2},   {"boolean", 9}, {"f8e4m3", 17}, {"f8e5m2", 19},
+                                               {"i4", 22}, {"u4", 21},  {"f4e2m1", 23}, {"f8e8m0", 24}};
   for (const auto& [name, number] : types) ir.Result(ir.ConstBytes(name, "0, 4", "\x01", name));
   const ModelProto model = ir.Parse();
   ASSERT_EQ(model.graph().initializer_size(), static_cast<int>(std::size(types)));
@@ -159,11 +171,15 @@ TEST(IrReader, ConstantShapesAndSizes) {
   ir.Result(ir.ConstBytes("i4", "3", "\x21\x03", "packed"));
   ir.Result(ir.ConstBytes("u8", "2", "abcd", "longer"));
   // Shares its bytes with the first.
-  ir.Raw("<layer id=\"50\" name=\"shared\" type=\"Const\" version=\"opset1\"><data element_type=\"i64\" shape=\"1\" offset=\"0\" size=\"8\"/>"
-         "<output><port id=\"0\"/></output></layer><layer id=\"51\" name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\"/></input></layer>",
-         "<edge from-layer=\"50\" from-port=\"0\" to-layer=\"51\" to-port=\"0\"/>");
+  ir.Raw(
+      "<layer id=\"50\" name=\"shared\" type=\"Const\" version=\"opset1\"><data element_type=\"i64\" shape=\"1\" "
+      "offset=\"0\" size=\"8\"/>"
+      "<output><port id=\"0\"/></output></layer><layer id=\"51\" name=\"r\" type=\"Result\" "
+      "version=\"opset1\"><input><port id=\"0\"/></input></layer>",
+      "<edge from-layer=\"50\" from-port=\"0\" to-layer=\"51\" to-port=\"0\"/>");
   const ModelProto model = ir.Parse();
-  EXPECT_THAT(Initializers(model), ElementsAre("scalar_1 : 7[] 7", "packed_1 : 22[3] 2 bytes", "longer_1 : 2[2] 2 bytes", "shared_1 : 7[1] 7"));
+  EXPECT_THAT(Initializers(model), ElementsAre("scalar_1 : 7[] 7", "packed_1 : 22[3] 2 bytes",
+                                               "longer_1 : 2[2] 2 bytes", "shared_1 : 7[1] 7"));
   EXPECT_EQ(model.graph().initializer(0).raw_data().data(), model.graph().initializer(3).raw_data().data());
 }
 
@@ -189,7 +205,8 @@ struct LayerCase {
   IrText ir;
   int a, b, n;
   LayerCase() : a(ir.Parameter("a", "2,3")), b(ir.Parameter("b", "2,3")), n(ir.Parameter("n", "?", "i32")) {}
-  std::vector<std::string> Lower(std::string_view type, std::string_view opset, std::string_view data, std::vector<int> from, int outputs = 1) {
+  std::vector<std::string> Lower(std::string_view type, std::string_view opset, std::string_view data,
+                                 std::vector<int> from, int outputs = 1) {
     std::vector<std::pair<int, int>> edges;
     for (const int id : from) edges.emplace_back(id, 0);
     const int layer = ir.Add(type, opset, data, edges, outputs, "l");
@@ -204,10 +221,12 @@ TEST(IrLayers, Elementwise) {
     LayerCase c;
     EXPECT_THAT(c.Lower(type, "opset1", "", {c.a}), ElementsAre(fmt::format("l = {}(a)", expected)));
   }
-  const std::pair<const char*, const char*> binary[] = {{"Add", "Add"}, {"Subtract", "Sub"}, {"Multiply", "Mul"}, {"Divide", "Div"}};
+  const std::pair<const char*, const char*> binary[] = {
+      {"Add", "Add"}, {"Subtract", "Sub"}, {"Multiply", "Mul"}, {"Divide", "Div"}};
   for (const auto& [type, expected] : binary) {
     LayerCase c;
-    EXPECT_THAT(c.Lower(type, "opset1", "auto_broadcast=\"numpy\"", {c.a, c.b}), ElementsAre(fmt::format("l = {}(a, b)", expected)));
+    EXPECT_THAT(c.Lower(type, "opset1", "auto_broadcast=\"numpy\"", {c.a, c.b}),
+                ElementsAre(fmt::format("l = {}(a, b)", expected)));
   }
   LayerCase c;
   EXPECT_THAT(c.Lower("Divide", "opset1", "m_pythondiv=\"false\"", {c.n, c.n}), ElementsAre("l = Div(n, n)"));
@@ -221,12 +240,14 @@ TEST(IrLayers, Convert) {
 TEST(IrLayers, Reshape) {
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Reshape", "opset1", "special_zero=\"true\"", {c.a, c.ir.Ints({0, -1}, "p")}), ElementsAre("l = Reshape(a, p)"));
+    EXPECT_THAT(c.Lower("Reshape", "opset1", "special_zero=\"true\"", {c.a, c.ir.Ints({0, -1}, "p")}),
+                ElementsAre("l = Reshape(a, p)"));
   }
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Reshape", "opset1", "special_zero=\"false\"", {c.a, c.ir.Const<int32_t>("i32", "2", {3, 2}, "p")}),
-                ElementsAre("l = Reshape(a, p_1) allowzero=1"));
+    EXPECT_THAT(
+        c.Lower("Reshape", "opset1", "special_zero=\"false\"", {c.a, c.ir.Const<int32_t>("i32", "2", {3, 2}, "p")}),
+        ElementsAre("l = Reshape(a, p_1) allowzero=1"));
     EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("p_1 : 7[2] 3,2"));
   }
   {
@@ -243,11 +264,13 @@ TEST(IrLayers, ShapeOfAndGather) {
   }
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("ShapeOf", "opset3", "output_type=\"i32\"", {c.a}), ElementsAre("l/shape = Shape(a)", "l = Cast(l/shape) to=6"));
+    EXPECT_THAT(c.Lower("ShapeOf", "opset3", "output_type=\"i32\"", {c.a}),
+                ElementsAre("l/shape = Shape(a)", "l = Cast(l/shape) to=6"));
   }
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Gather", "opset8", "batch_dims=\"0\"", {c.a, c.n, c.ir.Ints({1})}), ElementsAre("l = Gather(a, n) axis=1"));
+    EXPECT_THAT(c.Lower("Gather", "opset8", "batch_dims=\"0\"", {c.a, c.n, c.ir.Ints({1})}),
+                ElementsAre("l = Gather(a, n) axis=1"));
   }
   {
     LayerCase c;
@@ -260,7 +283,8 @@ TEST(IrLayers, ShapeOfAndGather) {
 TEST(IrLayers, BroadcastAndConcat) {
   for (const char* mode : {"numpy", "bidirectional"}) {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Broadcast", "opset3", fmt::format("mode=\"{}\"", mode), {c.a, c.ir.Ints({4, 2, 3}, "s")}), ElementsAre("l = Expand(a, s)"));
+    EXPECT_THAT(c.Lower("Broadcast", "opset3", fmt::format("mode=\"{}\"", mode), {c.a, c.ir.Ints({4, 2, 3}, "s")}),
+                ElementsAre("l = Expand(a, s)"));
   }
   LayerCase c;
   EXPECT_THAT(c.Lower("Concat", "opset1", "axis=\"-1\"", {c.a, c.b, c.a}), ElementsAre("l = Concat(a, b, a) axis=-1"));
@@ -269,7 +293,8 @@ TEST(IrLayers, BroadcastAndConcat) {
 TEST(IrLayers, Splits) {
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Split", "opset1", "num_splits=\"3\"", {c.a, c.ir.Ints({1})}, 3), ElementsAre("l.0, l.1, l.2 = Split(a) axis=1 num_outputs=3"));
+    EXPECT_THAT(c.Lower("Split", "opset1", "num_splits=\"3\"", {c.a, c.ir.Ints({1})}, 3),
+                ElementsAre("l.0, l.1, l.2 = Split(a) axis=1 num_outputs=3"));
   }
   {
     LayerCase c;
@@ -278,17 +303,20 @@ TEST(IrLayers, Splits) {
   }
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("VariadicSplit", "opset1", "", {c.a, c.ir.Ints({1}), c.ir.Ints({1, -1, 1})}, 3),
-                ElementsAre("l/shape = Shape(a)", "l/size = Gather(l/shape, axis) axis=0", "l/left = Sub(l/size, others)",
-                            "l/split = Concat(lengths, l/left, lengths_1) axis=0", "l.0, l.1, l.2 = Split(a, l/split) axis=1"));
-    EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("axis : 7[1] 1", "others : 7[1] 2", "lengths : 7[1] 1", "lengths_1 : 7[1] 1"));
+    EXPECT_THAT(
+        c.Lower("VariadicSplit", "opset1", "", {c.a, c.ir.Ints({1}), c.ir.Ints({1, -1, 1})}, 3),
+        ElementsAre("l/shape = Shape(a)", "l/size = Gather(l/shape, axis) axis=0", "l/left = Sub(l/size, others)",
+                    "l/split = Concat(lengths, l/left, lengths_1) axis=0", "l.0, l.1, l.2 = Split(a, l/split) axis=1"));
+    EXPECT_THAT(Initializers(c.ir.Parse()),
+                ElementsAre("axis : 7[1] 1", "others : 7[1] 2", "lengths : 7[1] 1", "lengths_1 : 7[1] 1"));
   }
 }
 
 TEST(IrLayers, SqueezeAndUnsqueeze) {
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Squeeze", "opset1", "", {c.a, c.ir.Const<int64_t>("i64", "", {0}, "axes")}), ElementsAre("l = Squeeze(a, axes_1)"));
+    EXPECT_THAT(c.Lower("Squeeze", "opset1", "", {c.a, c.ir.Const<int64_t>("i64", "", {0}, "axes")}),
+                ElementsAre("l = Squeeze(a, axes_1)"));
     EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("axes_1 : 7[1] 0"));
   }
   {
@@ -297,7 +325,8 @@ TEST(IrLayers, SqueezeAndUnsqueeze) {
   }
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Unsqueeze", "opset1", "", {c.a, c.ir.Ints({0, 2}, "axes")}), ElementsAre("l = Unsqueeze(a, axes)"));
+    EXPECT_THAT(c.Lower("Unsqueeze", "opset1", "", {c.a, c.ir.Ints({0, 2}, "axes")}),
+                ElementsAre("l = Unsqueeze(a, axes)"));
   }
 }
 
@@ -308,30 +337,34 @@ TEST(IrLayers, MatMul) {
                 ElementsAre("l/transpose_b = Transpose(b) perm=[1, 0]", "l = MatMul(a, l/transpose_b)"));
   }
   LayerCase c;
-  EXPECT_THAT(c.Lower("MatMul", "opset1", "transpose_a=\"1\"", {c.n, c.b}), ElementsAre("l = MatMul(n, b)"));  // a vector stays
+  EXPECT_THAT(c.Lower("MatMul", "opset1", "transpose_a=\"1\"", {c.n, c.b}),
+              ElementsAre("l = MatMul(n, b)"));  // a vector stays
 }
 
 TEST(IrLayers, Slices) {
   {
     LayerCase c;
-    EXPECT_THAT(c.Lower("Slice", "opset8", "", {c.a, c.ir.Ints({0}, "from"), c.ir.Ints({2}, "to"), c.ir.Ints({1}, "by"), c.ir.Ints({1}, "axes")}),
-                ElementsAre("l = Slice(a, from, to, axes, by)"));
+    EXPECT_THAT(
+        c.Lower("Slice", "opset8", "",
+                {c.a, c.ir.Ints({0}, "from"), c.ir.Ints({2}, "to"), c.ir.Ints({1}, "by"), c.ir.Ints({1}, "axes")}),
+        ElementsAre("l = Slice(a, from, to, axes, by)"));
   }
   {
     LayerCase c;
     EXPECT_THAT(c.Lower("StridedSlice", "opset1", "begin_mask=\"1,0\" end_mask=\"0, 1\"",
                         {c.a, c.ir.Ints({9, 1}), c.ir.Ints({2, 9}), c.ir.Ints({1, 2})}),
                 ElementsAre("l = Slice(a, starts, ends, axes, steps)"));
-    EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("starts : 7[2] 0,1", "ends : 7[2] 2,9223372036854775807", "axes : 7[2] 0,1", "steps : 7[2] 1,2"));
+    EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("starts : 7[2] 0,1", "ends : 7[2] 2,9223372036854775807",
+                                                        "axes : 7[2] 0,1", "steps : 7[2] 1,2"));
   }
   {
     LayerCase c;
     EXPECT_THAT(c.Lower("StridedSlice", "opset1", "begin_mask=\"0,1\" end_mask=\"0,1\" shrink_axis_mask=\"1\"",
                         {c.a, c.ir.Ints({-1, 0}), c.ir.Ints({0, 0}), c.ir.Ints({1, -1})}),
                 ElementsAre("l/sliced = Slice(a, starts, ends, axes, steps)", "l = Squeeze(l/sliced, axes_1)"));
-    EXPECT_THAT(Initializers(c.ir.Parse()),
-                ElementsAre("starts : 7[2] -1,9223372036854775807", "ends : 7[2] 9223372036854775807,-9223372036854775808",
-                            "axes : 7[2] 0,1", "steps : 7[2] 1,-1", "axes_1 : 7[1] 0"));
+    EXPECT_THAT(Initializers(c.ir.Parse()), ElementsAre("starts : 7[2] -1,9223372036854775807",
+                                                        "ends : 7[2] 9223372036854775807,-9223372036854775808",
+                                                        "axes : 7[2] 0,1", "steps : 7[2] 1,-1", "axes_1 : 7[1] 0"));
   }
 }
 
@@ -342,54 +375,77 @@ TEST(IrLayers, LstmSequenceDefaultsAndSpellings) {
   };
   EXPECT_EQ(lower("opset5", "hidden_size=\"2\"", 7),
             "l.0, l.1, l.2 = org.openvinotoolkit.LSTMSequence(a, a, a, a, a, a, a) hidden_size=2 direction=forward");
-  EXPECT_THAT(lower("opset16", "hidden_size=\"2\" direction=\"REVERSE\" clip=\"inf\" bogus=\"1\" weights_format=\"ifco\" input_forget=\"true\"", 7),
+  EXPECT_THAT(lower("opset16",
+                    "hidden_size=\"2\" direction=\"REVERSE\" clip=\"inf\" bogus=\"1\" weights_format=\"ifco\" "
+                    "input_forget=\"true\"",
+                    7),
               HasSubstr("hidden_size=2 direction=reverse clip=inf"));
-  EXPECT_THAT(lower("opset5", "hidden_size=\"2\" weights_format=\"ifco\" input_forget=\"true\"", 7), ::testing::EndsWith("direction=forward"));
+  EXPECT_THAT(lower("opset5", "hidden_size=\"2\" weights_format=\"ifco\" input_forget=\"true\"", 7),
+              ::testing::EndsWith("direction=forward"));
   EXPECT_THAT(lower("opset4", "hidden_size=\"2\" weights_format=\"ifco\" input_forget=\"true\"", 8),
-              ::testing::EndsWith("(a, a, a, a, a, a, a, a) hidden_size=2 direction=forward weights_format=ifco input_forget=1"));
+              ::testing::EndsWith(
+                  "(a, a, a, a, a, a, a, a) hidden_size=2 direction=forward weights_format=ifco input_forget=1"));
 }
 
 TEST(IrLayers, LoweredNodesKeepTypeAndAttributesAsMetadata) {
   LayerCase c;
   c.Lower("Reshape", "opset1", "special_zero=\"true\"", {c.a, c.ir.Ints({-1})});
   EXPECT_THAT(Metadata(c.ir.Parse().graph().node(0).metadata_props()),
-              ElementsAre(::testing::Pair("openvino.data.special_zero", "true"), ::testing::Pair("openvino.type", "Reshape"),
-                          ::testing::Pair("openvino.version", "opset1")));
+              ElementsAre(::testing::Pair("openvino.data.special_zero", "true"),
+                          ::testing::Pair("openvino.type", "Reshape"), ::testing::Pair("openvino.version", "opset1")));
 }
 
 TEST(IrReader, AllUnsupportedLayersAreListed) {
   EXPECT_EQ(IrMessage<Unsupported>([] { ReadIr(kDir + "not_read/gru_forward.xml"); }),
-            "1 of 9 layers cannot be read: layer 6 \"GRUSequence_178\" (GRUSequence, opset5) in \"" + kDir + "not_read/gru_forward.xml\"");
-  EXPECT_THAT(IrMessage<Unsupported>([] { ReadIr(kDir + "not_read/lstmcell_opset4.xml"); }), HasSubstr("\"LSTMCell_22784\" (LSTMCell, opset4)"));
-  EXPECT_THAT(IrMessage<Unsupported>([] { ReadIr(kDir + "not_read/ti_lstmcell_fwd_dyn.xml"); }), HasSubstr("(TensorIterator, opset1)"));
+            "1 of 9 layers cannot be read: layer 6 \"GRUSequence_178\" (GRUSequence, opset5) in \"" + kDir +
+                "not_read/gru_forward.xml\"");
+  EXPECT_THAT(IrMessage<Unsupported>([] { ReadIr(kDir + "not_read/lstmcell_opset4.xml"); }),
+              HasSubstr("\"LSTMCell_22784\" (LSTMCell, opset4)"));
+  EXPECT_THAT(IrMessage<Unsupported>([] { ReadIr(kDir + "not_read/ti_lstmcell_fwd_dyn.xml"); }),
+              HasSubstr("(TensorIterator, opset1)"));
   LayerCase c;
   c.ir.Add("RNNSequence", "opset5", "", {{c.a, 0}}, 2, "rnn");
   c.ir.Add("ReLU", "opset99", "", {{c.a, 0}}, 1, "relu");
   c.ir.Add("Broadcast", "opset3", "mode=\"explicit\"", {{c.a, 0}, {c.n, 0}, {c.n, 0}}, 1, "b");
   EXPECT_EQ(IrMessage<Unsupported>([&] { c.ir.Parse(); }),
-            "3 of 6 layers cannot be read: layer 3 \"rnn\" (RNNSequence, opset5); layer 4 \"relu\" (ReLU, opset99): operator set "
+            "3 of 6 layers cannot be read: layer 3 \"rnn\" (RNNSequence, opset5); layer 4 \"relu\" (ReLU, opset99): "
+            "operator set "
             "\"opset99\" is not known; layer 5 \"b\" (Broadcast, opset3): mode \"explicit\" has no ONNX operator");
 }
 
 TEST(IrReader, WhatALayerCannotSayIsRefused) {
-  const auto refusal = [](std::string_view type, std::string_view opset, std::string_view data, const std::function<std::vector<int>(LayerCase&)>& from) {
+  const auto refusal = [](std::string_view type, std::string_view opset, std::string_view data,
+                          const std::function<std::vector<int>(LayerCase&)>& from) {
     LayerCase c;
     const std::string message = IrMessage<Unsupported>([&] { c.Lower(type, opset, data, from(c)); });
     return message.substr(std::min(message.size(), message.find(opset) + opset.size() + 3));
   };
   EXPECT_EQ(refusal("Add", "opset1", "auto_broadcast=\"pdpd\"", [](LayerCase& c) { return std::vector{c.a, c.b}; }),
             "attribute 'auto_broadcast' \"pdpd\" has no ONNX operator");
-  EXPECT_EQ(refusal("Divide", "opset1", "", [](LayerCase& c) { return std::vector{c.n, c.n}; }), "division of int32 that rounds down has no ONNX operator");
-  EXPECT_EQ(refusal("Transpose", "opset1", "", [](LayerCase& c) { return std::vector{c.a, c.n}; }), "input 1 'input_order' must be a constant integer tensor");
-  EXPECT_EQ(refusal("Gather", "opset8", "batch_dims=\"1\"", [](LayerCase& c) { return std::vector{c.a, c.n, c.ir.Ints({1})}; }), "batch_dims 1 has no ONNX operator");
-  EXPECT_EQ(refusal("Gather", "opset8", "", [](LayerCase& c) { return std::vector{c.a, c.n, c.n}; }), "input 2 'axis' must be a constant integer");
-  EXPECT_EQ(refusal("Convert", "opset1", "destination_type=\"nf4\"", [](LayerCase& c) { return std::vector{c.a}; }), "element type \"nf4\" has no ONNX type");
-  EXPECT_EQ(refusal("Reshape", "opset1", "special_zero=\"0\"", [](LayerCase& c) { return std::vector{c.a, c.ir.Ints({0, -1})}; }),
+  EXPECT_EQ(refusal("Divide", "opset1", "", [](LayerCase& c) { return std::vector{c.n, c.n}; }),
+            "division of int32 that rounds down has no ONNX operator");
+  EXPECT_EQ(refusal("Transpose", "opset1", "", [](LayerCase& c) { return std::vector{c.a, c.n}; }),
+            "input 1 'input_order' must be a constant integer tensor");
+  EXPECT_EQ(refusal("Gather", "opset8", "batch_dims=\"1\"",
+                    [](LayerCase& c) { return std::vector{c.a, c.n, c.ir.Ints({1})}; }),
+            "batch_dims 1 has no ONNX operator");
+  EXPECT_EQ(refusal("Gather", "opset8", "", [](LayerCase& c) { return std::vector{c.a, c.n, c.n}; }),
+            "input 2 'axis' must be a constant integer");
+  EXPECT_EQ(refusal("Convert", "opset1", "destination_type=\"nf4\"", [](LayerCase& c) { return std::vector{c.a}; }),
+            "element type \"nf4\" has no ONNX type");
+  EXPECT_EQ(refusal("Reshape", "opset1", "special_zero=\"0\"",
+                    [](LayerCase& c) { return std::vector{c.a, c.ir.Ints({0, -1})}; }),
             "a pattern with both 0 and -1 needs special_zero");
-  EXPECT_EQ(refusal("Squeeze", "opset15", "allow_axis_skip=\"true\"", [](LayerCase& c) { return std::vector{c.a}; }), "allow_axis_skip has no ONNX operator");
-  EXPECT_EQ(refusal("StridedSlice", "opset1", "new_axis_mask=\"1\"", [](LayerCase& c) { const int one = c.ir.Ints({1}); return std::vector{c.a, one, one, one}; }),
+  EXPECT_EQ(refusal("Squeeze", "opset15", "allow_axis_skip=\"true\"", [](LayerCase& c) { return std::vector{c.a}; }),
+            "allow_axis_skip has no ONNX operator");
+  EXPECT_EQ(refusal("StridedSlice", "opset1", "new_axis_mask=\"1\"",
+                    [](LayerCase& c) {
+                      const int one = c.ir.Ints({1});
+                      return std::vector{c.a, one, one, one};
+                    }),
             "new_axis_mask is not read");
-  EXPECT_EQ(refusal("StridedSlice", "opset1", "", [](LayerCase& c) { return std::vector{c.a, c.n, c.n, c.n}; }), "begin, end and strides must be constant integers");
+  EXPECT_EQ(refusal("StridedSlice", "opset1", "", [](LayerCase& c) { return std::vector{c.a, c.n, c.n, c.n}; }),
+            "begin, end and strides must be constant integers");
   LayerCase c;
   const int any = c.ir.Parameter("any", "...");
   EXPECT_THAT(IrMessage<Unsupported>([&] { c.Lower("MatMul", "opset1", "transpose_b=\"true\"", {c.a, any}); }),
@@ -398,7 +454,8 @@ TEST(IrReader, WhatALayerCannotSayIsRefused) {
   nf4.Parameter("p", "2", "u1");
   nf4.Result(nf4.ConstBytes("nf4", "2", "\x01", "c"));
   EXPECT_EQ(IrMessage<Unsupported>([&] { nf4.Parse(); }),
-            "2 of 3 layers cannot be read: layer 0 \"p\" (Parameter, opset1): element type \"u1\" has no ONNX type; layer 1 \"c\" (Const, "
+            "2 of 3 layers cannot be read: layer 0 \"p\" (Parameter, opset1): element type \"u1\" has no ONNX type; "
+            "layer 1 \"c\" (Const, "
             "opset1): element type \"nf4\" has no ONNX type");
 }
 

@@ -23,8 +23,8 @@ class IrText {
   explicit IrText(std::string_view version = "11") : version_(version) {}
 
   // Returns the id.
-  int Add(std::string_view type, std::string_view opset, std::string_view data, std::vector<std::pair<int, int>> from, int outputs,
-          std::string_view name = {}, std::string_view output_names = {}) {
+  int Add(std::string_view type, std::string_view opset, std::string_view data, std::vector<std::pair<int, int>> from,
+          int outputs, std::string_view name = {}, std::string_view output_names = {}) {
     const int id = count_++;
     const std::string called = name.empty() ? fmt::format("l{}", id) : std::string(name);
     layers_ += fmt::format("<layer id=\"{}\" name=\"{}\" type=\"{}\" version=\"{}\">", id, called, type, opset);
@@ -48,7 +48,8 @@ class IrText {
   }
   // A Const whose bytes go to the end of the weights.
   int ConstBytes(std::string_view type, std::string_view shape, std::string_view bytes, std::string_view name = {}) {
-    const std::string data = fmt::format("element_type=\"{}\" shape=\"{}\" offset=\"{}\" size=\"{}\"", type, shape, weights_.size(), bytes.size());
+    const std::string data = fmt::format("element_type=\"{}\" shape=\"{}\" offset=\"{}\" size=\"{}\"", type, shape,
+                                         weights_.size(), bytes.size());
     weights_.append(bytes);
     return Add("Const", "opset1", data, {}, 1, name);
   }
@@ -66,8 +67,9 @@ class IrText {
   }
 
   std::string Xml() const {
-    return fmt::format("<?xml version=\"1.0\"?><net name=\"test\" version=\"{}\"><layers>{}</layers><edges>{}</edges></net>", version_,
-                       layers_, edges_);
+    return fmt::format(
+        "<?xml version=\"1.0\"?><net name=\"test\" version=\"{}\"><layers>{}</layers><edges>{}</edges></net>", version_,
+        layers_, edges_);
   }
   const std::string& weights() const { return weights_; }
   std::string& weights() { return weights_; }
@@ -80,17 +82,23 @@ class IrText {
 
 inline std::string Describe(const AttributeProto& a) {
   switch (a.type()) {
-    case AttributeProto::INT: return fmt::format("{}={}", a.name().as_string(), a.i());
-    case AttributeProto::FLOAT: return fmt::format("{}={}", a.name().as_string(), a.f());
-    case AttributeProto::STRING: return fmt::format("{}={}", a.name().as_string(), a.s().view());
-    case AttributeProto::INTS: return fmt::format("{}={}", a.name().as_string(), std::vector<int64_t>(a.ints()));
-    case AttributeProto::FLOATS: return fmt::format("{}={}", a.name().as_string(), std::vector<float>(a.floats()));
+    case AttributeProto::INT:
+      return fmt::format("{}={}", a.name().as_string(), a.i());
+    case AttributeProto::FLOAT:
+      return fmt::format("{}={}", a.name().as_string(), a.f());
+    case AttributeProto::STRING:
+      return fmt::format("{}={}", a.name().as_string(), a.s().view());
+    case AttributeProto::INTS:
+      return fmt::format("{}={}", a.name().as_string(), std::vector<int64_t>(a.ints()));
+    case AttributeProto::FLOATS:
+      return fmt::format("{}={}", a.name().as_string(), std::vector<float>(a.floats()));
     case AttributeProto::STRINGS: {
       std::string text;
       for (const Bytes& s : a.strings()) text += (text.empty() ? "" : ",") + s.as_string();
       return fmt::format("{}=[{}]", a.name().as_string(), text);
     }
-    default: return a.name().as_string() + "=?";
+    default:
+      return a.name().as_string() + "=?";
   }
 }
 
@@ -101,8 +109,9 @@ inline std::string Describe(const NodeProto& node) {
     for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i].as_string();
     return text;
   };
-  std::string text = fmt::format("{} = {}{}({})", join(node.output()), node.domain().empty() ? "" : node.domain().as_string() + ".",
-                                 node.op_type().as_string(), join(node.input()));
+  std::string text =
+      fmt::format("{} = {}{}({})", join(node.output()), node.domain().empty() ? "" : node.domain().as_string() + ".",
+                  node.op_type().as_string(), join(node.input()));
   for (const AttributeProto& attribute : node.attribute()) text += " " + Describe(attribute);
   return text;
 }
@@ -120,14 +129,17 @@ inline std::string Describe(const ValueInfoProto& info) {
   if (!info.type().tensor_type().has_shape()) return text;
   std::vector<std::string> dims;
   for (const TensorShapeProto_Dimension& dim : info.type().tensor_type().shape().dim()) {
-    dims.push_back(dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.has_dim_param() ? dim.dim_param().as_string() : "?");
+    dims.push_back(dim.has_dim_value()   ? std::to_string(dim.dim_value())
+                   : dim.has_dim_param() ? dim.dim_param().as_string()
+                                         : "?");
   }
   return text + fmt::format("[{}]", fmt::join(dims, ","));
 }
 
 // "c : 7[2] 1,2": int64 elements in words, other types by the number of their bytes.
 inline std::string Describe(const TensorProto& tensor) {
-  std::string text = fmt::format("{} : {}[{}]", tensor.name().as_string(), tensor.data_type(), fmt::join(std::vector<int64_t>(tensor.dims()), ","));
+  std::string text = fmt::format("{} : {}[{}]", tensor.name().as_string(), tensor.data_type(),
+                                 fmt::join(std::vector<int64_t>(tensor.dims()), ","));
   if (tensor.data_type() != TensorProto::INT64) return text + fmt::format(" {} bytes", tensor.raw_data().size());
   std::vector<int64_t> values(tensor.raw_data().size() / 8);
   std::memcpy(values.data(), tensor.raw_data().data(), values.size() * 8);

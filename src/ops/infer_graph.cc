@@ -23,8 +23,10 @@ namespace {
 // Bodies within bodies, functions within functions.
 constexpr int kMaxDepth = 64;
 // Nodes inferred inside bodies and functions during one walk: what calls that double at each level must not exceed.
-constexpr int64_t kMaxInnerNodes = 500'000;
+constexpr int64_t kMaxInnerNodes = 200'000;
 constexpr size_t kMaxProblems = 1000;
+// Bodies and calls whose values are kept.
+constexpr size_t kMaxRecords = 20'000;
 
 std::string_view DomainName(const NodeProto& node) {
   return node.domain() == "ai.onnx" ? std::string_view() : std::string_view(node.domain());
@@ -338,6 +340,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
 
 void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path) {
   if (record_ == nullptr || !recording_) return;
+  if (record_->bodies.size() >= kMaxRecords && !record_of_path_.contains(path)) return;
   const auto [it, is_new] = record_of_path_.try_emplace(path, record_->bodies.size());
   if (is_new) record_->bodies.push_back({path, graph, {}});
   BodyRecord& body = record_->bodies[it->second];

@@ -251,6 +251,23 @@ TEST(LocalFunctions, RecursionEnds) {
       << ctx.Problems()[0].message;
 }
 
+// Each function calls the next one twice: 2^40 calls in all.
+TEST(LocalFunctions, CallsThatDoubleEnd) {
+  std::string text = "g (float[2] x) => (y) { y = my.f0(x) }\n";
+  const std::string head = "<domain: \"my\", opset_import: [\"\" : 17, \"my\" : 1]> f";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = "my.f" + std::to_string(i + 1);
+    text += head + std::to_string(i) + " (a) => (b) { c = " + next + "(a) b = " + next + "(c) }\n";
+  }
+  text += head + "40 (a) => (b) { b = Identity(a) }\n";
+  const InferredShapes shapes = InferShapes(Model(text));
+  ASSERT_FALSE(shapes.problems.empty());
+  EXPECT_NE(shapes.problems[0].message.find("bodies and functions hold more than 200000 nodes in all"),
+            std::string::npos)
+      << shapes.problems[0].message;
+  EXPECT_LE(shapes.graphs.size(), 20001u);
+}
+
 // Bodies ------------------------------------------------------------------------------------------
 
 TEST(Bodies, AreRecordedByPath) {

@@ -105,7 +105,7 @@ IntsArgument ReadIntsArgument(const InferScope& scope, std::string_view attribut
     argument.subject = scope.InputSubject(input);
     argument.values = scope.InputInts(input);
     const OptimShape& shape = scope.InputShape(input);
-    if (!shape.IsUnknown() && shape.Rank() <= 1 && shape.IsFullyKnown()) argument.count = shape.NumElements();
+    if (!shape.IsUnknown() && shape.Rank() <= 1 && shape.IsFullyKnown()) argument.count = std::max<int64_t>(0, shape.NumElements());
   } else {
     argument.values = scope.attrs().FindInts(attribute);
     argument.given = argument.values.has_value();
@@ -113,6 +113,13 @@ IntsArgument ReadIntsArgument(const InferScope& scope, std::string_view attribut
   }
   if (argument.values) argument.count = static_cast<int64_t>(argument.values->size());
   return argument;
+}
+
+std::optional<int> ListLength(const OptimShape& list) {
+  if (list.IsUnknown() || list.Rank() != 1 || !list[0].IsInt()) return std::nullopt;
+  const int64_t length = list[0].AsInt();
+  if (length < 0 || length > static_cast<int64_t>(OptimShape::kMaxRank)) return std::nullopt;
+  return static_cast<int>(length);
 }
 
 std::vector<int> NormalizeAxes(InferScope& scope, std::span<const int64_t> axes, int rank, std::string_view subject) {

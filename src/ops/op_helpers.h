@@ -54,6 +54,8 @@ struct IntsArgument {
   std::string subject;
 };
 IntsArgument ReadIntsArgument(const InferScope& scope, std::string_view attribute, int input);
+// How many elements a vector has that lists the dims of a tensor, whose rank that is: when known and a rank inference follows.
+std::optional<int> ListLength(const OptimShape& list);
 // All of them in [0, rank-1]; Fails for one out of range or named twice.
 std::vector<int> NormalizeAxes(InferScope& scope, std::span<const int64_t> axes, int rank, std::string_view subject);
 // The integers are known: the rule of arithmetic on them holds for this element type without regard to its width. Only int32 and

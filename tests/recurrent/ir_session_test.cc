@@ -47,7 +47,8 @@ TEST(IrSession, FilesRunAsTheOracleSays) {
       ASSERT_EQ(outputs.size(), session.outputs().size());
       for (size_t i = 0; i < session.outputs().size(); ++i) {
         SCOPED_TRACE(session.outputs()[i].name);
-        ExpectClose(outputs.at(session.outputs()[i].name).tensor(), ReadTensor(data / ("output_" + std::to_string(i) + ".pb")));
+        ExpectClose(outputs.at(session.outputs()[i].name).tensor(),
+                    ReadTensor(data / ("output_" + std::to_string(i) + ".pb")));
       }
     }
   }
@@ -67,7 +68,8 @@ TEST(IrSession, Version10And11AgreeToTheBit) {
   }
   ASSERT_EQ(results[0].size(), 3u);
   for (const auto& [name, value] : results[0]) {
-    EXPECT_THAT(value.tensor().View<float>(), ::testing::ElementsAreArray(results[1].at(name).tensor().View<float>())) << name;
+    EXPECT_THAT(value.tensor().View<float>(), ::testing::ElementsAreArray(results[1].at(name).tensor().View<float>()))
+        << name;
   }
 }
 
@@ -82,7 +84,10 @@ TEST(IrSession, DynamicDimsTakeAnySize) {
     };
     Tensor lengths(TensorType::kInt32, Shape{n});
     for (int32_t& length : lengths.MutableView<int32_t>()) length = static_cast<int32_t>(t);
-    const ValueMap outputs = session.Run({{"X", filled(Shape{n, t, 4}, 0.5f)}, {"H0", filled(Shape{n, 2, 6}, 0.25f)}, {"C0", filled(Shape{n, 2, 6}, -0.5f)}, {"lens", lengths}});
+    const ValueMap outputs = session.Run({{"X", filled(Shape{n, t, 4}, 0.5f)},
+                                          {"H0", filled(Shape{n, 2, 6}, 0.25f)},
+                                          {"C0", filled(Shape{n, 2, 6}, -0.5f)},
+                                          {"lens", lengths}});
     EXPECT_EQ(outputs.at("Y").tensor().shape(), (Shape{n, 2, t, 6}));
     EXPECT_EQ(outputs.at("Ho").tensor().shape(), (Shape{n, 2, 6}));
     if (t == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases of tests/data/lstm/golden.txt as models: LSTM and LSTMSequence in float and double, with weights that are constants and
-// weights that are fed.
+// The cases of tests/data/lstm/golden.txt as models: LSTM and LSTMSequence in float and double, with weights that are
+// constants and weights that are fed.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -52,7 +52,8 @@ std::vector<GoldenCase> ReadGolden() {
 }
 
 bool Takes(const std::string& name, bool beta) {
-  static const std::map<std::string, int> kCounts{{"HardSigmoid", 2}, {"Affine", 2}, {"ScaledTanh", 2}, {"LeakyRelu", 1}, {"ThresholdedRelu", 1}, {"Elu", 1}};
+  static const std::map<std::string, int> kCounts{{"HardSigmoid", 2}, {"Affine", 2},          {"ScaledTanh", 2},
+                                                  {"LeakyRelu", 1},   {"ThresholdedRelu", 1}, {"Elu", 1}};
   const auto found = kCounts.find(name);
   return found != kCounts.end() && found->second > (beta ? 1 : 0);
 }
@@ -67,7 +68,8 @@ AttributeProto& Attribute(NodeProto& node, const std::string& name, AttributePro
 template <class T>
 Tensor TensorOf(const GoldenArray& array) {
   Tensor tensor(kTensorTypeOf<T>, Shape(array.dims));
-  std::transform(array.values.begin(), array.values.end(), tensor.MutableView<T>().begin(), [](double value) { return static_cast<T>(value); });
+  std::transform(array.values.begin(), array.values.end(), tensor.MutableView<T>().begin(),
+                 [](double value) { return static_cast<T>(value); });
   return tensor;
 }
 
@@ -103,7 +105,8 @@ Built Build(const GoldenCase& golden, bool constant_weights) {
     Tensor tensor;
     if (found == golden.arrays.end()) {  // LSTMSequence always has lengths
       const auto& x = golden.arrays.at("X").dims;
-      tensor = Tensor::Of<int32_t>(Shape{x[0]}, std::vector<int32_t>(static_cast<size_t>(x[0]), static_cast<int32_t>(x[1])));
+      tensor =
+          Tensor::Of<int32_t>(Shape{x[0]}, std::vector<int32_t>(static_cast<size_t>(x[0]), static_cast<int32_t>(x[1])));
     } else if (name == "lens") {
       tensor = TensorOf<int32_t>(found->second);
     } else {
@@ -130,7 +133,8 @@ Built Build(const GoldenCase& golden, bool constant_weights) {
   const auto hidden = static_cast<int64_t>(golden.arrays.at("R").dims[2]);
   Attribute(node, "hidden_size", AttributeProto::INT).set_i(hidden);
   Attribute(node, "direction", AttributeProto::STRING).set_s(golden.words.at("direction"));
-  if (golden.words.at("clip") != "0.0") Attribute(node, "clip", AttributeProto::FLOAT).set_f(std::stof(golden.words.at("clip")));
+  if (golden.words.at("clip") != "0.0")
+    Attribute(node, "clip", AttributeProto::FLOAT).set_f(std::stof(golden.words.at("clip")));
   if (golden.words.at("input_forget") == "1") Attribute(node, "input_forget", AttributeProto::INT).set_i(1);
   if (onnx && golden.words.at("layout") == "1") Attribute(node, "layout", AttributeProto::INT).set_i(1);
   if (!onnx) Attribute(node, "weights_format", AttributeProto::STRING).set_s(golden.words.at("format"));
@@ -142,8 +146,14 @@ Built Build(const GoldenCase& golden, bool constant_weights) {
     if (Takes(activation.name, false)) alphas.push_back(activation.alpha);
     if (Takes(activation.name, true)) betas.push_back(activation.beta);
   }
-  if (!alphas.empty()) Attribute(node, onnx ? "activation_alpha" : "activations_alpha", AttributeProto::FLOATS).mutable_floats()->extend(alphas);
-  if (!betas.empty()) Attribute(node, onnx ? "activation_beta" : "activations_beta", AttributeProto::FLOATS).mutable_floats()->extend(betas);
+  if (!alphas.empty())
+    Attribute(node, onnx ? "activation_alpha" : "activations_alpha", AttributeProto::FLOATS)
+        .mutable_floats()
+        ->extend(alphas);
+  if (!betas.empty())
+    Attribute(node, onnx ? "activation_beta" : "activations_beta", AttributeProto::FLOATS)
+        .mutable_floats()
+        ->extend(betas);
   return built;
 }
 
@@ -161,7 +171,8 @@ void RunGolden(double tolerance) {
         const Tensor& got = outputs.at(name).tensor();
         ASSERT_EQ(got.shape(), Shape(expected.dims)) << name;
         for (size_t i = 0; i < expected.values.size(); ++i) {
-          ASSERT_NEAR(got.View<T>()[i], expected.values[i], tolerance * std::max(1.0, std::abs(expected.values[i]))) << name << " at " << i;
+          ASSERT_NEAR(got.View<T>()[i], expected.values[i], tolerance * std::max(1.0, std::abs(expected.values[i])))
+              << name << " at " << i;
         }
       }
     }

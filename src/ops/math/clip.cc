@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <type_traits>
 
 #include "ops/math/elementwise_op.h"
 
@@ -13,8 +14,7 @@ namespace {
 
 template <class C>
 struct ClipFn {
-  C low = std::numeric_limits<C>::has_infinity ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::lowest();
-  C high = std::numeric_limits<C>::has_infinity ? std::numeric_limits<C>::infinity() : std::numeric_limits<C>::max();
+  C low, high;
   C operator()(C x) const {
     const C raised = x < low ? low : x;
     return raised > high ? high : raised;
@@ -24,11 +24,22 @@ struct ClipFn {
 template <class T>
 using Computed = std::conditional_t<kernels::kIsHalf<T>, float, T>;
 
+// A bound that is not given is the least or greatest finite number of the type: infinities do not pass.
+template <class T>
+ClipFn<Computed<T>> NoBounds() {
+  if constexpr (kernels::kIsHalf<T>) {
+    const float greatest = T::FromBits(std::is_same_v<T, Float16> ? 0x7bff : 0x7f7f);
+    return {-greatest, greatest};
+  } else {
+    return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+  }
+}
+
 void RunAttributes(RunContext& ctx) {
   Dispatch(FloatList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    ClipFn<Computed<T>> fn;
-    fn.low = static_cast<Computed<T>>(ctx.attrs().Float("min", std::numeric_limits<float>::lowest()));
-    fn.high = static_cast<Computed<T>>(ctx.attrs().Float("max", std::numeric_limits<float>::max()));
+    ClipFn<Computed<T>> fn = NoBounds<T>();
+    if (ctx.attrs().Has("min")) fn.low = static_cast<Computed<T>>(ctx.attrs().Float("min", 0));
+    if (ctx.attrs().Has("max")) fn.high = static_cast<Computed<T>>(ctx.attrs().Float("max", 0));
     RunRows(ctx, 1, kTensorTypeOf<T>, kernels::UnaryRow<ClipFn<Computed<T>>, T, T>, &fn);
   });
 }
@@ -43,7 +54,7 @@ void ReadBound(const RunContext& ctx, int i, Computed<T>* bound) {
 
 void RunInputs(RunContext& ctx) {
   Dispatch(NumericList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    ClipFn<Computed<T>> fn;
+    ClipFn<Computed<T>> fn = NoBounds<T>();
     ReadBound<T>(ctx, 1, &fn.low);
     ReadBound<T>(ctx, 2, &fn.high);
     RunRows(ctx, 1, kTensorTypeOf<T>, kernels::UnaryRow<ClipFn<Computed<T>>, T, T>, &fn);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM (ai.onnx 7, 14, 22): one layer, one or two directions, over a batch of sequences. Gates i, o, f, c; peepholes i, o, f.
-// https://onnx.ai/onnx/operators/onnx__LSTM.html
+// LSTM (ai.onnx 7, 14, 22): one layer, one or two directions, over a batch of sequences. Gates i, o, f, c; peepholes i,
+// o, f. https://onnx.ai/onnx/operators/onnx__LSTM.html
 //
-// Where the page leaves it open: clip bounds the gates' pre-activations only, not what reaches the output activation; input_forget
-// makes f = 1 - i; sequence_lens must lie in [0, T]; steps past a row's length give Y = 0, a row of length 0 also Y_h = Y_c = 0;
-// without steps (T = 0) the final states are the initial ones. Runs in float and double.
+// Where the page leaves it open: clip bounds the gates' pre-activations only, not what reaches the output activation;
+// input_forget makes f = 1 - i; sequence_lens must lie in [0, T]; steps past a row's length give Y = 0, a row of length
+// 0 also Y_h = Y_c = 0; without steps (T = 0) the final states are the initial ones. Runs in float and double.
 #include "ops/rnn/lstm_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -35,11 +35,15 @@ LstmSpec ReadSpec(const NodeAttributes& attrs) {
 }
 
 void Infer(InferScope& scope) { InferLstm(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) { return PrepareLstm(context, ReadSpec(context.attrs())); }
+std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
+  return PrepareLstm(context, ReadSpec(context.attrs()));
+}
 
 OpDef LstmVersion(int since_version) {
   const TypeSet floats{TensorType::kFloat, TensorType::kDouble};
-  const auto optional = [&](std::string_view name) { return Formal{.name = name, .types = floats, .type_var = "T", .count = FormalCount::kOptional}; };
+  const auto optional = [&](std::string_view name) {
+    return Formal{.name = name, .types = floats, .type_var = "T", .count = FormalCount::kOptional};
+  };
   OpDef op{.domain = "",
            .type = "LSTM",
            .since_version = since_version,
@@ -47,7 +51,10 @@ OpDef LstmVersion(int since_version) {
                       {.name = "W", .types = floats, .type_var = "T"},
                       {.name = "R", .types = floats, .type_var = "T"},
                       optional("B"),
-                      {.name = "sequence_lens", .types = {TensorType::kInt32}, .type_var = "T1", .count = FormalCount::kOptional},
+                      {.name = "sequence_lens",
+                       .types = {TensorType::kInt32},
+                       .type_var = "T1",
+                       .count = FormalCount::kOptional},
                       optional("initial_h"),
                       optional("initial_c"),
                       optional("P")},

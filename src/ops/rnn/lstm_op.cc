@@ -31,11 +31,13 @@ struct LstmState : OpState {
 };
 
 [[noreturn]] void FailInput(const NodeProto& node, const LstmSpec& spec, int i, std::string fact) {
-  throw InvalidArgument(std::move(fact), ErrorWhere{.op_type = {},
-                                                    .node_name = {},
-                                                    .subject = fmt::format("input {} '{}' (\"{}\")", i, spec.operands->names[static_cast<size_t>(i)],
-                                                                           node.input(static_cast<size_t>(i)).as_string()),
-                                                    .path = {}});
+  throw InvalidArgument(
+      std::move(fact),
+      ErrorWhere{.op_type = {},
+                 .node_name = {},
+                 .subject = fmt::format("input {} '{}' (\"{}\")", i, spec.operands->names[static_cast<size_t>(i)],
+                                        node.input(static_cast<size_t>(i)).as_string()),
+                 .path = {}});
 }
 
 // The weights as tensors; b and p may be null.
@@ -59,11 +61,14 @@ WeightSizes CheckWeights(const NodeProto& node, const LstmSpec& spec, const Weig
     FailInput(node, spec, i, fmt::format("must be {}{}, got {}", expected.ToString(), why, tensor.shape().ToString()));
   };
   for (const auto& [i, tensor] : {std::pair{at.w, weights.w}, {at.r, weights.r}}) {
-    if (tensor->rank() != 3) FailInput(node, spec, i, fmt::format("must have rank 3, got {}", tensor->shape().ToString()));
+    if (tensor->rank() != 3)
+      FailInput(node, spec, i, fmt::format("must have rank 3, got {}", tensor->shape().ToString()));
   }
   const int64_t hidden = spec.hidden_size.value_or(weights.r->dim(2));
   if (hidden < 1 || hidden > kMaxHiddenSize) {
-    FailInput(node, spec, at.r, fmt::format("must have a hidden size in [1,{}] as last dim, got {}", kMaxHiddenSize, weights.r->shape().ToString()));
+    FailInput(node, spec, at.r,
+              fmt::format("must have a hidden size in [1,{}] as last dim, got {}", kMaxHiddenSize,
+                          weights.r->shape().ToString()));
   }
   const std::string why = spec.hidden_size ? fmt::format(" for hidden_size {}", hidden) : "";
   const int64_t inputs = weights.w->dim(2);
@@ -107,15 +112,17 @@ RunSizes CheckData(const RunContext& ctx, const LstmSpec& spec, const WeightSize
   const Shape& x = ctx.tensor(at.x).shape();
   const bool time_major = spec.layout == LstmLayout::kTimeMajor;
   if (x.rank() != 3) {
-    FailInput(node, spec, at.x, fmt::format("must have rank 3 ({}), got {}", time_major ? "[T,N,I]" : "[N,T,I]", x.ToString()));
+    FailInput(node, spec, at.x,
+              fmt::format("must have rank 3 ({}), got {}", time_major ? "[T,N,I]" : "[N,T,I]", x.ToString()));
   }
   if (x[2] != weights.inputs) {
     FailInput(node, spec, at.x,
-              fmt::format("must be [{},{},{}] for {} {}, got {}", x[0], x[1], weights.inputs, at.names[static_cast<size_t>(at.w)],
-                          ctx.tensor(at.w).shape().ToString(), x.ToString()));
+              fmt::format("must be [{},{},{}] for {} {}, got {}", x[0], x[1], weights.inputs,
+                          at.names[static_cast<size_t>(at.w)], ctx.tensor(at.w).shape().ToString(), x.ToString()));
   }
   const RunSizes sizes{x[time_major ? 0 : 1], x[time_major ? 1 : 0], weights.inputs, weights.hidden};
-  const Shape states = time_major ? Shape{spec.directions, sizes.rows, sizes.hidden} : Shape{sizes.rows, spec.directions, sizes.hidden};
+  const Shape states =
+      time_major ? Shape{spec.directions, sizes.rows, sizes.hidden} : Shape{sizes.rows, spec.directions, sizes.hidden};
   const auto require = [&](int i, const Shape& expected) {
     if (!ctx.HasInput(i) || ctx.tensor(i).shape() == expected) return;
     FailInput(node, spec, i, fmt::format("must be {}, got {}", expected.ToString(), ctx.tensor(i).shape().ToString()));
@@ -146,17 +153,34 @@ std::vector<int32_t> Lengths(const RunContext& ctx, const LstmSpec& spec, const 
   std::vector<int32_t> lengths;
   if (!ctx.HasInput(input) || sizes.steps == 0) return lengths;
   if (sizes.steps > std::numeric_limits<int32_t>::max()) {
-    FailInput(ctx.node(), spec, input, fmt::format("cannot be given with {} steps, at most 2^31 - 1 are possible", sizes.steps));
+    FailInput(ctx.node(), spec, input,
+              fmt::format("cannot be given with {} steps, at most 2^31 - 1 are possible", sizes.steps));
   }
   switch (ctx.tensor(input).dtype()) {
-    case TensorType::kInt8: ReadLengths<int8_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kInt16: ReadLengths<int16_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kInt32: ReadLengths<int32_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kInt64: ReadLengths<int64_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kUint8: ReadLengths<uint8_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kUint16: ReadLengths<uint16_t>(ctx, spec, sizes.steps, lengths); break;
-    case TensorType::kUint32: ReadLengths<uint32_t>(ctx, spec, sizes.steps, lengths); break;
-    default: ReadLengths<uint64_t>(ctx, spec, sizes.steps, lengths); break;
+    case TensorType::kInt8:
+      ReadLengths<int8_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kInt16:
+      ReadLengths<int16_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kInt32:
+      ReadLengths<int32_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kInt64:
+      ReadLengths<int64_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kUint8:
+      ReadLengths<uint8_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kUint16:
+      ReadLengths<uint16_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    case TensorType::kUint32:
+      ReadLengths<uint32_t>(ctx, spec, sizes.steps, lengths);
+      break;
+    default:
+      ReadLengths<uint64_t>(ctx, spec, sizes.steps, lengths);
+      break;
   }
   const auto full = static_cast<int32_t>(sizes.steps);
   if (std::all_of(lengths.begin(), lengths.end(), [full](int32_t length) { return length == full; })) lengths.clear();
@@ -228,9 +252,11 @@ void Compute(RunContext& ctx, const LstmSpec& spec, const RunSizes& sizes, std::
   }
   const std::span<const LstmDirection<T>> all(directions);
   const auto bytes = kernels::LstmScratchBytes<T>(all, ctx.threads());
-  if (!bytes) throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits", t, n));
+  if (!bytes)
+    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits", t, n));
   Tensor scratch(TensorType::kUint8, Shape{*bytes});
-  kernels::RunLstm<T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)}, &ctx.team(), ctx.threads());
+  kernels::RunLstm<T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)}, &ctx.team(),
+                      ctx.threads());
 }
 
 template <class T>
@@ -267,8 +293,9 @@ std::string KnownActivations() {
 }  // namespace
 
 void FailLstmAttribute(std::string_view name, std::string fact) {
-  throw InvalidArgument(std::move(fact),
-                        ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
+  throw InvalidArgument(
+      std::move(fact),
+      ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
 }
 
 void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name, std::string_view beta_name,
@@ -294,7 +321,8 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
   const bool shared = spec.directions == 2 && one_set_serves_both && names.size() == 3;
   if (names.size() != all && !shared) {
     FailLstmAttribute("activations", fmt::format("must be {}{} names for direction {}, got {}",
-                                                 one_set_serves_both && spec.directions == 2 ? "3 or " : "", all, direction, names.size()));
+                                                 one_set_serves_both && spec.directions == 2 ? "3 or " : "", all,
+                                                 direction, names.size()));
   }
   const std::vector<float> alphas = attrs.Floats(alpha_name), betas = attrs.Floats(beta_name);
   size_t next_alpha = 0, next_beta = 0;
@@ -310,118 +338,37 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
       const size_t entry = shared ? k : static_cast<size_t>(3 * d) + k;
       const auto kind = kernels::ActivationFromName(names[entry]);
       if (!kind) {
-        FailLstmAttribute("activations", fmt::format("entry {} must be one of {}, got \"{}\"", entry, KnownActivations(), names[entry]));
+        FailLstmAttribute("activations", fmt::format("entry {} must be one of {}, got \"{}\"", entry,
+                                                     KnownActivations(), names[entry]));
       }
       *functions[k] = kernels::Activation::Default(*kind);
-      if (kernels::TakesAlpha(*kind) && next_alpha < alphas.size()) functions[k]->alpha = static_cast<double>(alphas[next_alpha++]);
-      if (kernels::TakesBeta(*kind) && next_beta < betas.size()) functions[k]->beta = static_cast<double>(betas[next_beta++]);
+      if (kernels::TakesAlpha(*kind) && next_alpha < alphas.size())
+        functions[k]->alpha = static_cast<double>(alphas[next_alpha++]);
+      if (kernels::TakesBeta(*kind) && next_beta < betas.size())
+        functions[k]->beta = static_cast<double>(betas[next_beta++]);
     }
   }
-}
-
-void InferLstm(InferScope& scope, const LstmSpec& spec) {
-  const LstmOperands& at = *spec.operands;
-  const auto dim_subject = [&](int i, int axis) { return fmt::format("dim {} of {}", axis, scope.InputSubject(i)); };
-  // The dims of input i when its rank is known, which must then be `rank`.
-  const auto dims_of = [&](int i, size_t rank) -> const OptimShape* {
-    const OptimShape& shape = scope.InputShape(i);
-    if (shape.IsUnknown()) return nullptr;
-    if (shape.Rank() != rank) scope.Fail(scope.InputSubject(i), fmt::format("must have rank {}, got {}", rank, shape.ToString()));
-    return &shape;
-  };
-  // One size of the operator: the dims that say it, unified as they come.
-  struct Size {
-    std::optional<OptimDim> dim;
-    std::string subject;
-  };
-  const auto add = [&](Size& size, const OptimDim& dim, std::string subject) {
-    if (size.dim) {
-      size.dim = scope.Unify(*size.dim, dim, size.subject, subject);
-    } else {
-      size = {dim, std::move(subject)};
-    }
-  };
-  Size steps, rows, inputs, hidden;
-  Size directions{OptimDim(spec.directions), "the number of directions"};
-  if (spec.hidden_size) hidden = {OptimDim(*spec.hidden_size), "attribute 'hidden_size'"};
-
-  const bool time_major = spec.layout == LstmLayout::kTimeMajor;
-  if (const OptimShape* x = dims_of(at.x, 3)) {
-    const int t = time_major ? 0 : 1, n = 1 - t;
-    add(steps, (*x)[static_cast<size_t>(t)], dim_subject(at.x, t));
-    add(rows, (*x)[static_cast<size_t>(n)], dim_subject(at.x, n));
-    add(inputs, (*x)[2], dim_subject(at.x, 2));
-  }
-  const OptimShape* const w = dims_of(at.w, 3);
-  const OptimShape* const r = dims_of(at.r, 3);
-  const OptimShape* const b = dims_of(at.b, 2);
-  const OptimShape* const p = dims_of(at.p, 2);
-  if (w != nullptr) add(inputs, (*w)[2], dim_subject(at.w, 2));
-  if (r != nullptr) add(hidden, (*r)[2], dim_subject(at.r, 2));
-  for (const int i : {at.h0, at.c0}) {
-    const OptimShape* const state = dims_of(i, 3);
-    if (state == nullptr) continue;
-    const int d = time_major ? 0 : 1, n = 1 - d;
-    add(directions, (*state)[static_cast<size_t>(d)], dim_subject(i, d));
-    add(rows, (*state)[static_cast<size_t>(n)], dim_subject(i, n));
-    add(hidden, (*state)[2], dim_subject(i, 2));
-  }
-  if (const OptimShape* lengths = dims_of(at.lengths, 1)) add(rows, (*lengths)[0], dim_subject(at.lengths, 0));
-
-  struct Multiple {
-    const OptimShape* shape;
-    int input;
-    int64_t factor;
-  };
-  const Multiple multiples[] = {{w, at.w, 4}, {r, at.r, 4}, {b, at.b, at.bias_blocks}, {p, at.p, 3}};
-  for (const auto& [shape, i, factor] : multiples) {
-    if (shape == nullptr) continue;
-    add(directions, (*shape)[0], dim_subject(i, 0));
-    const OptimDim& dim = (*shape)[1];
-    if (!hidden.dim || !hidden.dim->IsInt()) {
-      const auto quotient = onnx_optim::ExactDiv(dim, OptimDim(factor));
-      if (quotient) {
-        add(hidden, *quotient, fmt::format("{} / {}", dim_subject(i, 1), factor));
-        continue;
-      }
-      if (dim.IsInt()) scope.Fail(scope.InputSubject(i), fmt::format("dim 1 must be a multiple of {}, got {}", factor, dim.AsInt()));
-    }
-    if (hidden.dim) {
-      (void)scope.Unify(dim, *hidden.dim * OptimDim(factor), dim_subject(i, 1), fmt::format("{} times {}", factor, hidden.subject));
-    }
-  }
-
-  const OptimDim t = steps.dim ? *steps.dim : scope.Fresh("T"), n = rows.dim ? *rows.dim : scope.Fresh("N");
-  const OptimDim h = hidden.dim ? *hidden.dim : scope.Fresh("H"), d(spec.directions);
-  TensorType type = TensorType::kUndefined;
-  for (const int i : {at.x, at.w, at.r, at.h0, at.c0}) {
-    if (type == TensorType::kUndefined) type = scope.InputType(i);
-  }
-  switch (spec.layout) {
-    case LstmLayout::kTimeMajor: scope.SetTensor(0, type, {t, d, n, h}); break;
-    case LstmLayout::kBatchMajor: scope.SetTensor(0, type, {n, t, d, h}); break;
-    case LstmLayout::kOpenVino: scope.SetTensor(0, type, {n, d, t, h}); break;
-  }
-  const OptimShape states = time_major ? OptimShape{d, n, h} : OptimShape{n, d, h};
-  scope.SetTensor(1, type, states);
-  scope.SetTensor(2, type, states);
 }
 
 std::unique_ptr<OpState> PrepareLstm(const PrepareContext& context, const LstmSpec& spec) {
   auto state = std::make_unique<LstmState>();
   state->spec = spec;
   const LstmOperands& at = *spec.operands;
-  const TensorType type = context.InputType(at.x) != TensorType::kUndefined ? context.InputType(at.x) : context.InputType(at.w);
+  const TensorType type =
+      context.InputType(at.x) != TensorType::kUndefined ? context.InputType(at.x) : context.InputType(at.w);
   if (type == TensorType::kFloat16 || type == TensorType::kBfloat16) {
     throw Unsupported(fmt::format("runs in float and double, not in {}", onnx_optim::TensorTypeName(type)));
   }
   const auto constant = [&](int i) { return context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
   const WeightTensors weights{constant(at.w), constant(at.r), constant(at.b), constant(at.p)};
   if (weights.w == nullptr || weights.r == nullptr) return state;
-  if ((context.HasInput(at.b) && weights.b == nullptr) || (context.HasInput(at.p) && weights.p == nullptr)) return state;
+  if ((context.HasInput(at.b) && weights.b == nullptr) || (context.HasInput(at.p) && weights.p == nullptr))
+    return state;
   // What has the wrong element type is for the run to refuse.
   for (const Tensor* tensor : {weights.w, weights.r, weights.b, weights.p}) {
-    if (tensor != nullptr && (tensor->dtype() != weights.w->dtype() || (tensor->dtype() != TensorType::kFloat && tensor->dtype() != TensorType::kDouble))) return state;
+    if (tensor != nullptr && (tensor->dtype() != weights.w->dtype() ||
+                              (tensor->dtype() != TensorType::kFloat && tensor->dtype() != TensorType::kDouble)))
+      return state;
   }
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
   if (weights.w->dtype() == TensorType::kFloat) {

@@ -46,16 +46,17 @@ struct LstmSpec {
 // Throws InvalidArgument, subject `attribute 'name'`.
 [[noreturn]] void FailLstmAttribute(std::string_view name, std::string fact);
 
-// Reads direction, activations, their alpha and beta, clip and hidden_size into `spec`. With `one_set_serves_both` three activations
-// are enough for two directions. Alpha and beta are consumed in order, only by functions that take them; where a list ends early
-// the rest take their function's default, and a shared set takes the list from its start again unless it is long enough for both.
-void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name, std::string_view beta_name, bool one_set_serves_both,
-                        LstmSpec& spec);
+// Reads direction, activations, their alpha and beta, clip and hidden_size into `spec`. With `one_set_serves_both`
+// three activations are enough for two directions. Alpha and beta are consumed in order, only by functions that take
+// them; where a list ends early the rest take their function's default, and a shared set takes the list from its start
+// again unless it is long enough for both.
+void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name, std::string_view beta_name,
+                        bool one_set_serves_both, LstmSpec& spec);
 
 // The shape rule: outputs Y, Y_h, Y_c; every dim two operands share is unified.
 void InferLstm(InferScope& scope, const LstmSpec& spec);
-// State for RunLstmOp. Packs the weights once when all of them are constant; their shapes are checked then. Throws Unsupported for
-// float16 and bfloat16, which the operator may have and the kernel has not.
+// State for RunLstmOp. Packs the weights once when all of them are constant; their shapes are checked then. Throws
+// Unsupported for float16 and bfloat16, which the operator may have and the kernel has not.
 std::unique_ptr<OpState> PrepareLstm(const PrepareContext& context, const LstmSpec& spec);
 // Checks the shapes of all operands and the lengths, then runs the kernel.
 void RunLstmOp(RunContext& ctx);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTMSequence (org.openvinotoolkit 1; OpenVINO LSTMSequence-1 and -5): LSTM with the batch first, all states and lengths given, one
-// summed bias, gates f, i, c, o. Domain org.openvinotoolkit.
+// LSTMSequence (org.openvinotoolkit 1; OpenVINO LSTMSequence-1 and -5): LSTM with the batch first, all states and
+// lengths given, one summed bias, gates f, i, c, o. Domain org.openvinotoolkit.
 // https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/sequence/lstm-sequence-5.html
 //
-// Files of the time before opset5 may carry weights_format (another order of gates), input_forget (here i = 1 - f) and peepholes P
-// in the order f, i, o. Lengths must lie in [0, T]; the rest is as LSTM does it. Runs in float and double.
+// Files of the time before opset5 may carry weights_format (another order of gates), input_forget (here i = 1 - f) and
+// peepholes P in the order f, i, o. Lengths must lie in [0, T]; the rest is as LSTM does it. Runs in float and double.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -48,7 +48,9 @@ LstmSpec ReadSpec(const NodeAttributes& attrs) {
 }
 
 void Infer(InferScope& scope) { InferLstm(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) { return PrepareLstm(context, ReadSpec(context.attrs())); }
+std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
+  return PrepareLstm(context, ReadSpec(context.attrs()));
+}
 
 OpDef MakeOp() {
   const TypeSet floats{TensorType::kFloat, TensorType::kDouble};

@@ -137,7 +137,8 @@ TEST(SequenceMapRun, RefusesABodyOfAnotherArity) {
   body.inputs = 1;
   FakeContext outputs(1, {Numbers(3)}, body);
   body.outputs = 2;
-  EXPECT_EQ(TextOf<std::invalid_argument>([&] { RunOp(outputs); }), "attribute 'body': gives 2 outputs, the node has 1");
+  EXPECT_EQ(TextOf<std::invalid_argument>([&] { RunOp(outputs); }),
+            "attribute 'body': gives 2 outputs, the node has 1");
 }
 
 TEST(SequenceMapRun, RefusesOutputsThatAreNoTensorsOrOfTwoTypes) {

@@ -48,9 +48,8 @@ void ShapeRule(InferScope& scope) {
   const TensorType dtype = value == nullptr ? TensorType::kFloat : onnx_optim::DataTypeToTensorType(value->data_type());
   const std::optional<std::vector<OptimDim>> dims = scope.InputValue(0);
   if (!dims || dims->size() > OptimShape::kMaxRank) {
-    const OptimShape& list = scope.InputShape(0);
-    const bool counted = !list.IsUnknown() && list.Rank() == 1 && list[0].IsInt() && list[0].AsInt() <= static_cast<int64_t>(OptimShape::kMaxRank);
-    return scope.SetTensor(0, dtype, counted ? scope.FreshShape(static_cast<int>(list[0].AsInt())) : OptimShape::Unknown());
+    const std::optional<int> rank = ListLength(scope.InputShape(0));
+    return scope.SetTensor(0, dtype, rank ? scope.FreshShape(*rank) : OptimShape::Unknown());
   }
   OptimShape shape;
   int64_t count = 1;

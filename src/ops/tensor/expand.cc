@@ -35,11 +35,9 @@ void ShapeRule(InferScope& scope) {
   const OptimShape& in = scope.InputShape(0);
   const std::optional<std::vector<OptimDim>> target = scope.InputValue(1);
   if (!target || target->size() > OptimShape::kMaxRank) {
-    const OptimShape& list = scope.InputShape(1);
-    const bool counted = !in.IsUnknown() && !list.IsUnknown() && list.Rank() == 1 && list[0].IsInt() &&
-                         list[0].AsInt() <= static_cast<int64_t>(OptimShape::kMaxRank);
-    const auto rank = counted ? std::max(static_cast<int>(list[0].AsInt()), static_cast<int>(in.Rank())) : 0;
-    return SetLikeInput(scope, 0, counted ? scope.FreshShape(rank) : OptimShape::Unknown());
+    const std::optional<int> length = ListLength(scope.InputShape(1));
+    if (in.IsUnknown() || !length) return SetLikeInput(scope, 0, OptimShape::Unknown());
+    return SetLikeInput(scope, 0, scope.FreshShape(std::max(*length, static_cast<int>(in.Rank()))));
   }
   std::vector<OptimDim> dims = *target;
   for (OptimDim& dim : dims) {

@@ -51,9 +51,8 @@ void ShapeRule(InferScope& scope) {
   const OptimShape in = scope.InputShape(0);
   const std::optional<std::vector<OptimDim>> target = scope.InputValue(1);
   if (!target) {
-    const OptimShape& list = scope.InputShape(1);
-    const bool counted = !list.IsUnknown() && list.Rank() == 1 && list[0].IsInt() && list[0].AsInt() <= static_cast<int64_t>(OptimShape::kMaxRank);
-    return SetLikeInput(scope, 0, counted ? scope.FreshShape(static_cast<int>(list[0].AsInt())) : OptimShape::Unknown());
+    const std::optional<int> rank = ListLength(scope.InputShape(1));
+    return SetLikeInput(scope, 0, rank ? scope.FreshShape(*rank) : OptimShape::Unknown());
   }
   if (target->size() > OptimShape::kMaxRank) return SetLikeInput(scope, 0, OptimShape::Unknown());
   const bool allow_zero = scope.attrs().Int("allowzero", 0) != 0;
