@@ -89,7 +89,8 @@ class ShapeTable {
     std::string text = value.ToString();
     if (value.IsTensor() && value.HasFullValue() && value.Elements()->size() <= 16) {
       text += " = {";
-      for (const auto& element : *value.Elements()) text += fmt::format("{}{}", text.back() == '{' ? "" : ",", element->ToString());
+      for (const auto& element : *value.Elements())
+        text += fmt::format("{}{}", text.back() == '{' ? "" : ",", element->ToString());
       text += '}';
     }
     rows_.push_back({fmt::format("{:{}}{}", "", depth * 2, name), text});

@@ -41,9 +41,9 @@ class ONNXSEQ_API BadDimAccess : public std::bad_variant_access, public Error {
 // depth 48, 4,096 characters of one function, 32,768 of all) becomes one opaque name derived from the operation and its
 // operands: equal operations stay equal, nothing else is known of it.
 //
-// Equal functions are equal where the normal forms see it: (N-1)//2+1 == (N+1)//2, max(N,M) == max(M,N). Each is written
-// as the formula that made it, so these two keep their own spelling. In an expression a name that is no C identifier is
-// quoted: 'past length'+1.
+// Equal functions are equal where the normal forms see it: (N-1)//2+1 == (N+1)//2, max(N,M) == max(M,N). Each is
+// written as the formula that made it, so these two keep their own spelling. In an expression a name that is no C
+// identifier is quoted: 'past length'+1.
 class ONNXSEQ_API OptimDim {
  public:
   // The integer 0.

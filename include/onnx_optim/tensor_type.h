@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorType: the element types of tensors, numbered as TensorProto::DataType. Used by shapes, values and kernels alike.
+// TensorType: the element types of tensors, numbered as TensorProto::DataType. Used by shapes, values and kernels
+// alike.
 #pragma once
 
 #include <cstdint>

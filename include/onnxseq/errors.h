@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: every exception that leaves the library derives from a standard exception and from onnxseq::Error.
 //
-// One form for all: `Op node "name", subject: fact in body 'b' of SequenceMap "map0", element 7`. The place that finds the
-// problem knows subject and fact; those that walk the graph add the node and where it stands, keeping the exception's type.
+// One form for all: `Op node "name", subject: fact in body 'b' of SequenceMap "map0", element 7`. The place that finds
+// the problem knows subject and fact; those that walk the graph add the node and where it stands, keeping the
+// exception's type.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 // What an error is about. Any part may be empty.
 struct ErrorWhere {
-  std::string op_type;             // "SequenceLength"
-  std::string node_name;           // "head/len"
-  std::string subject;             // "input 0 'input_sequence' (\"xs\")"
-  std::vector<std::string> path;   // innermost first: "in body 'b' of SequenceMap \"map0\", element 7"
+  std::string op_type;            // "SequenceLength"
+  std::string node_name;          // "head/len"
+  std::string subject;            // "input 0 'input_sequence' (\"xs\")"
+  std::vector<std::string> path;  // innermost first: "in body 'b' of SequenceMap \"map0\", element 7"
 };
 
 // The face every exception of the library shows, next to its standard type. Not thread safe; exceptions are not shared.
@@ -58,17 +59,29 @@ class ErrorOf : public Std, public Error {
 };
 
 // Wrong data, attributes, shapes, types: the model or what was fed to it.
-class ONNXSEQ_API InvalidArgument : public ErrorOf<std::invalid_argument> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API InvalidArgument : public ErrorOf<std::invalid_argument> {
+  using ErrorOf::ErrorOf;
+};
 // A name or index that is not there.
-class ONNXSEQ_API OutOfRange : public ErrorOf<std::out_of_range> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API OutOfRange : public ErrorOf<std::out_of_range> {
+  using ErrorOf::ErrorOf;
+};
 // Sound input that this build cannot do; lists every reason found.
-class ONNXSEQ_API Unsupported : public ErrorOf<std::invalid_argument> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API Unsupported : public ErrorOf<std::invalid_argument> {
+  using ErrorOf::ErrorOf;
+};
 // A file that cannot be opened, read, mapped or written.
-class ONNXSEQ_API IoError : public ErrorOf<std::runtime_error> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API IoError : public ErrorOf<std::runtime_error> {
+  using ErrorOf::ErrorOf;
+};
 // A run that went past its deadline or was cancelled.
-class ONNXSEQ_API TimeoutError : public ErrorOf<std::runtime_error> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API TimeoutError : public ErrorOf<std::runtime_error> {
+  using ErrorOf::ErrorOf;
+};
 // More memory than the limit of the run, or than there is.
-class ONNXSEQ_API MemoryError : public ErrorOf<std::runtime_error> { using ErrorOf::ErrorOf; };
+class ONNXSEQ_API MemoryError : public ErrorOf<std::runtime_error> {
+  using ErrorOf::ErrorOf;
+};
 
 // Bytes or text that do not follow their format.
 class ONNXSEQ_API ModelParseError : public ErrorOf<std::runtime_error> {

@@ -9,8 +9,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Reads an ONNX file, or an OpenVINO IR when the path ends in .xml (its .bin is beside it). Mapped: large data is not copied. Throws
-// IoError, ModelParseError, Unsupported (layers that cannot be said in ONNX).
+// Reads an ONNX file, or an OpenVINO IR when the path ends in .xml (its .bin is beside it). Mapped: large data is not
+// copied. Throws IoError, ModelParseError, Unsupported (layers that cannot be said in ONNX).
 ONNXSEQ_API ModelProto ReadModelFile(const std::string& path);
 // Writes an ONNX file, whole or not at all. Throws IoError; Unsupported for a path that ends in .xml.
 ONNXSEQ_API void WriteModelFile(const ModelProto& model, const std::string& path);

@@ -24,12 +24,13 @@ namespace ONNX_LIGHT_NAMESPACE {
 using ValueMap = std::map<std::string, Value, std::less<>>;
 
 struct SessionOptions {
-  // Threads that take part in one run, the caller included; 0 = as many CPUs as the process may use. 1 starts no thread.
+  // Threads that take part in one run, the caller included; 0 = as many CPUs as the process may use. 1 starts no
+  // thread.
   int threads = 0;
   // Keep denormal numbers instead of flushing them to zero.
   bool denormals = false;
-  // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other ones in each
-  // run when absent.
+  // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other
+  // ones in each run when absent.
   std::optional<uint64_t> seed;
 };
 
@@ -45,15 +46,17 @@ struct RunOptions {
 // One input or output of the model.
 struct ValueDescription {
   std::string name;
-  // "tensor(float)", "seq(tensor(int64))", "optional(tensor(float))"; "unknown" when the model does not say and it is not inferred.
+  // "tensor(float)", "seq(tensor(int64))", "optional(tensor(float))"; "unknown" when the model does not say and it is
+  // not inferred.
   std::string type;
-  // One text per dim: a number, a name or an expression, a fresh name such as "unk__0" when the model gives none; nothing when the rank is unknown or the value is
-  // not a tensor.
+  // One text per dim: a number, a name or an expression, a fresh name such as "unk__0" when the model gives none;
+  // nothing when the rank is unknown or the value is not a tensor.
   std::optional<std::vector<std::string>> shape;
 };
 
-// Loading reads, checks and plans; it throws ModelParseError, IoError, InvalidArgument or Unsupported (which lists every operator
-// that cannot run). A loaded session is immutable: Run may be called from many threads at once. Copies share everything.
+// Loading reads, checks and plans; it throws ModelParseError, IoError, InvalidArgument or Unsupported (which lists
+// every operator that cannot run). A loaded session is immutable: Run may be called from many threads at once. Copies
+// share everything.
 class ONNXSEQ_API Session {
  public:
   // An ONNX file, or an OpenVINO IR .xml with its .bin beside it.
@@ -66,9 +69,9 @@ class ONNXSEQ_API Session {
   std::span<const ValueDescription> outputs() const;
   const ModelProto& model() const;
 
-  // Runs with the named inputs (optional ones may be missing) and returns the named outputs, all of them when none are named.
-  // Throws InvalidArgument for a wrong or missing input and whatever an operator finds, TimeoutError past the deadline; the
-  // session is as before and may run again.
+  // Runs with the named inputs (optional ones may be missing) and returns the named outputs, all of them when none are
+  // named. Throws InvalidArgument for a wrong or missing input and whatever an operator finds, TimeoutError past the
+  // deadline; the session is as before and may run again.
   ValueMap Run(const ValueMap& inputs, std::span<const std::string> outputs = {}, const RunOptions& options = {}) const;
 
  private:

@@ -14,7 +14,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 struct ShapeOptions {
   // Symbols of the model's inputs to set: {"N", 4}.
   std::map<std::string, int64_t> dims;
-  // Shapes of inputs to set instead of the declared ones, each dim a number, name or expression: {"x", {"1", "3", "H"}}.
+  // Shapes of inputs to set instead of the declared ones, each dim a number, name or expression: {"x", {"1", "3",
+  // "H"}}.
   std::map<std::string, std::vector<std::string>> shapes;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values: what runs take and give. A Value is a Tensor, a Sequence, or nothing (an absent optional).
 //
-// All are handles with shared, reference-counted storage: copying is cheap and copies no elements. Reading one object from many
-// threads is safe; an object being written belongs to one thread.
+// All are handles with shared, reference-counted storage: copying is cheap and copies no elements. Reading one object
+// from many threads is safe; an object being written belongs to one thread.
 #pragma once
 
 #include <algorithm>
@@ -67,33 +67,49 @@ class ONNXSEQ_API Shape {
 // The C++ type of an element. bool is one byte; int4 and narrower have none and are reached through data().
 template <class T>
 inline constexpr TensorType kTensorTypeOf = TensorType::kUndefined;
-template <> inline constexpr TensorType kTensorTypeOf<float> = TensorType::kFloat;
-template <> inline constexpr TensorType kTensorTypeOf<double> = TensorType::kDouble;
-template <> inline constexpr TensorType kTensorTypeOf<Float16> = TensorType::kFloat16;
-template <> inline constexpr TensorType kTensorTypeOf<BFloat16> = TensorType::kBfloat16;
-template <> inline constexpr TensorType kTensorTypeOf<int8_t> = TensorType::kInt8;
-template <> inline constexpr TensorType kTensorTypeOf<int16_t> = TensorType::kInt16;
-template <> inline constexpr TensorType kTensorTypeOf<int32_t> = TensorType::kInt32;
-template <> inline constexpr TensorType kTensorTypeOf<int64_t> = TensorType::kInt64;
-template <> inline constexpr TensorType kTensorTypeOf<uint8_t> = TensorType::kUint8;
-template <> inline constexpr TensorType kTensorTypeOf<uint16_t> = TensorType::kUint16;
-template <> inline constexpr TensorType kTensorTypeOf<uint32_t> = TensorType::kUint32;
-template <> inline constexpr TensorType kTensorTypeOf<uint64_t> = TensorType::kUint64;
-template <> inline constexpr TensorType kTensorTypeOf<bool> = TensorType::kBool;
-template <> inline constexpr TensorType kTensorTypeOf<std::string> = TensorType::kString;
-template <> inline constexpr TensorType kTensorTypeOf<std::complex<float>> = TensorType::kComplex64;
-template <> inline constexpr TensorType kTensorTypeOf<std::complex<double>> = TensorType::kComplex128;
+template <>
+inline constexpr TensorType kTensorTypeOf<float> = TensorType::kFloat;
+template <>
+inline constexpr TensorType kTensorTypeOf<double> = TensorType::kDouble;
+template <>
+inline constexpr TensorType kTensorTypeOf<Float16> = TensorType::kFloat16;
+template <>
+inline constexpr TensorType kTensorTypeOf<BFloat16> = TensorType::kBfloat16;
+template <>
+inline constexpr TensorType kTensorTypeOf<int8_t> = TensorType::kInt8;
+template <>
+inline constexpr TensorType kTensorTypeOf<int16_t> = TensorType::kInt16;
+template <>
+inline constexpr TensorType kTensorTypeOf<int32_t> = TensorType::kInt32;
+template <>
+inline constexpr TensorType kTensorTypeOf<int64_t> = TensorType::kInt64;
+template <>
+inline constexpr TensorType kTensorTypeOf<uint8_t> = TensorType::kUint8;
+template <>
+inline constexpr TensorType kTensorTypeOf<uint16_t> = TensorType::kUint16;
+template <>
+inline constexpr TensorType kTensorTypeOf<uint32_t> = TensorType::kUint32;
+template <>
+inline constexpr TensorType kTensorTypeOf<uint64_t> = TensorType::kUint64;
+template <>
+inline constexpr TensorType kTensorTypeOf<bool> = TensorType::kBool;
+template <>
+inline constexpr TensorType kTensorTypeOf<std::string> = TensorType::kString;
+template <>
+inline constexpr TensorType kTensorTypeOf<std::complex<float>> = TensorType::kComplex64;
+template <>
+inline constexpr TensorType kTensorTypeOf<std::complex<double>> = TensorType::kComplex128;
 
 // A dense row-major array of any rank.
 class ONNXSEQ_API Tensor {
  public:
   // Undefined: no type, no data.
   Tensor() = default;
-  // New 64-byte aligned storage, elements uninitialised (strings empty). Throws InvalidArgument for kUndefined or a size over
-  // 2^63 - 1 bytes, MemoryError when there is not enough memory.
+  // New 64-byte aligned storage, elements uninitialised (strings empty). Throws InvalidArgument for kUndefined or a
+  // size over 2^63 - 1 bytes, MemoryError when there is not enough memory.
   Tensor(TensorType dtype, Shape shape);
-  // Elements that live elsewhere, kept alive by `owner` until the last handle is gone; may be read-only memory. Strings cannot be
-  // borrowed. `data` must be aligned for the element type.
+  // Elements that live elsewhere, kept alive by `owner` until the last handle is gone; may be read-only memory. Strings
+  // cannot be borrowed. `data` must be aligned for the element type.
   static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::shared_ptr<const void> owner);
   // The same; calls `deleter` when the last handle is gone.
   static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::function<void()> deleter);
@@ -125,7 +141,8 @@ class ONNXSEQ_API Tensor {
     CheckType(kTensorTypeOf<T>);
     return {static_cast<const T*>(data_), static_cast<size_t>(num_elements_)};
   }
-  // For writing: only while this handle is the only one to storage of its own, as right after construction or Unshare().
+  // For writing: only while this handle is the only one to storage of its own, as right after construction or
+  // Unshare().
   void* mutable_data();
   template <class T>
   std::span<T> MutableView() {
@@ -141,8 +158,8 @@ class ONNXSEQ_API Tensor {
 
   // The same elements under another shape of the same count (InvalidArgument otherwise).
   Tensor WithShape(Shape shape) const;
-  // shape.NumElements() consecutive elements from `first` on, sharing storage. first and the end must lie inside; not for types
-  // narrower than a byte.
+  // shape.NumElements() consecutive elements from `first` on, sharing storage. first and the end must lie inside; not
+  // for types narrower than a byte.
   Tensor Part(int64_t first, Shape shape) const;
 
   // "tensor(float)[2,3]"
@@ -161,8 +178,8 @@ class ONNXSEQ_API Tensor {
 
 class Value;
 
-// A list of values of one type, in practice tensors of one element type. Copies share the list until one is changed; a change
-// made through the only handle is made in place (Append is amortised constant).
+// A list of values of one type, in practice tensors of one element type. Copies share the list until one is changed; a
+// change made through the only handle is made in place (Append is amortised constant).
 class ONNXSEQ_API Sequence {
  public:
   // Empty, of tensors with elements of `dtype` (kUndefined: not known yet).
@@ -196,9 +213,9 @@ class ONNXSEQ_API Sequence {
 // A tensor, a sequence, or nothing. An optional that holds something is what it holds.
 class ONNXSEQ_API Value {
  public:
-  Value() = default;  // nothing: an absent optional
-  Value(Tensor tensor) : held_(std::move(tensor)) {}          // NOLINT(google-explicit-constructor)
-  Value(Sequence sequence) : held_(std::move(sequence)) {}    // NOLINT(google-explicit-constructor)
+  Value() = default;                                        // nothing: an absent optional
+  Value(Tensor tensor) : held_(std::move(tensor)) {}        // NOLINT(google-explicit-constructor)
+  Value(Sequence sequence) : held_(std::move(sequence)) {}  // NOLINT(google-explicit-constructor)
 
   bool IsNone() const { return held_.index() == 0; }
   bool IsTensor() const { return held_.index() == 1; }

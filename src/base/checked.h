@@ -20,8 +20,8 @@ namespace ONNX_LIGHT_NAMESPACE {
   if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
   return r;
 }
-// The product of dims, 1 when there are none; nothing when a dim is negative or the product overflows (a zero anywhere gives 0,
-// but dims that overflow before meeting it are refused all the same: their strides could not be said).
+// The product of dims, 1 when there are none; nothing when a dim is negative or the product overflows (a zero anywhere
+// gives 0, but dims that overflow before meeting it are refused all the same: their strides could not be said).
 [[nodiscard]] inline std::optional<int64_t> CheckedProduct(std::span<const int64_t> dims) {
   int64_t product = 1, without_zeros = 1;
   for (const int64_t d : dims) {

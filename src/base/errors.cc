@@ -35,7 +35,11 @@ void Error::Compose() {
 }
 
 ModelParseError::ModelParseError(const std::string& fact, int64_t offset, std::string field_path)
-    : ErrorOf(fact, ErrorWhere{.op_type = {}, .node_name = {}, .subject = field_path.empty() ? fmt::format("byte {}", offset) : fmt::format("byte {}, {}", offset, field_path), .path = {}}),
+    : ErrorOf(fact, ErrorWhere{.op_type = {},
+                               .node_name = {},
+                               .subject = field_path.empty() ? fmt::format("byte {}", offset)
+                                                             : fmt::format("byte {}, {}", offset, field_path),
+                               .path = {}}),
       offset_(offset),
       field_path_(std::move(field_path)) {}
 

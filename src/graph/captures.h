@@ -12,9 +12,9 @@ namespace ONNX_LIGHT_NAMESPACE {
 // Graphs nested deeper than this in node attributes are refused: every later walk may recurse over them.
 inline constexpr int kMaxGraphDepth = 200;
 
-// For each graph in an attribute of a node, at any depth: the outer names it uses, itself or in graphs further in, in the order
-// they are met. Computed once for a whole tree, so that deep nesting costs no more than its size. A view: names are those of the
-// messages, which must outlive it.
+// For each graph in an attribute of a node, at any depth: the outer names it uses, itself or in graphs further in, in
+// the order they are met. Computed once for a whole tree, so that deep nesting costs no more than its size. A view:
+// names are those of the messages, which must outlive it.
 class Captures {
  public:
   // `graph` and all bodies below it. Throws InvalidArgument when they nest deeper than kMaxGraphDepth.

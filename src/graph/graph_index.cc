@@ -17,8 +17,9 @@ namespace {
   throw InvalidArgument(std::move(fact), {.op_type = {}, .node_name = {}, .subject = std::move(subject), .path = {}});
 }
 [[noreturn]] void FailNode(const NodeProto& node, std::string subject, std::string fact) {
-  throw InvalidArgument(std::move(fact),
-                        {.op_type = node.op_type(), .node_name = node.name(), .subject = std::move(subject), .path = {}});
+  throw InvalidArgument(
+      std::move(fact),
+      {.op_type = node.op_type(), .node_name = node.name(), .subject = std::move(subject), .path = {}});
 }
 
 // `Relu node "a"`, or by what an unnamed node makes: `Relu node of "y"`.
@@ -60,7 +61,8 @@ void GraphIndex::AddInputs() {
   for (int i = 0; i < graph_->input_size(); ++i) {
     const std::string_view name = graph_->input(static_cast<size_t>(i)).name();
     if (name.empty()) FailGraph(fmt::format("graph input {}", i), "has no name");
-    if (Add(name, Source::kInput, kAbsent) == kAbsent) FailGraph(fmt::format("graph input \"{}\"", name), "is declared twice");
+    if (Add(name, Source::kInput, kAbsent) == kAbsent)
+      FailGraph(fmt::format("graph input \"{}\"", name), "is declared twice");
   }
   std::unordered_map<std::string_view, int> seen;
   const auto add = [&](std::string_view name, int i) {
@@ -111,7 +113,8 @@ void GraphIndex::Connect(const Captures& captures, bool is_body) {
     for (const auto& name : node.input()) {
       const int id = name.empty() ? kAbsent : Find(name);
       if (!name.empty() && id == kAbsent)
-        FailNode(node, fmt::format("input {} (\"{}\")", i, name.as_string()), "is not produced by any node, input or initializer");
+        FailNode(node, fmt::format("input {} (\"{}\")", i, name.as_string()),
+                 "is not produced by any node, input or initializer");
       inputs_.push_back(id);
       ++i;
     }
@@ -198,7 +201,9 @@ void GraphIndex::FailCycle(const std::vector<int>& missing) const {
   while (seen_at[static_cast<size_t>(n)] == kAbsent) {
     seen_at[static_cast<size_t>(n)] = static_cast<int>(walk.size());
     walk.push_back(n);
-    const auto blocked = [&](int id) { return id != kAbsent && producer(id) != kAbsent && missing[static_cast<size_t>(producer(id))] > 0; };
+    const auto blocked = [&](int id) {
+      return id != kAbsent && producer(id) != kAbsent && missing[static_cast<size_t>(producer(id))] > 0;
+    };
     int next = kAbsent;
     for (const int id : inputs(n))
       if (next == kAbsent && blocked(id)) next = producer(id);

@@ -12,16 +12,17 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Built in time linear in the graph (n log n when its nodes must be sorted). A view: the messages and the Captures must outlive it
-// and stay as they are. Values are numbered 0, 1, ...: graph inputs, initializers that are no inputs, captured outer names, node
-// outputs.
+// Built in time linear in the graph (n log n when its nodes must be sorted). A view: the messages and the Captures must
+// outlive it and stay as they are. Values are numbered 0, 1, ...: graph inputs, initializers that are no inputs,
+// captured outer names, node outputs.
 class GraphIndex {
  public:
   static constexpr int kAbsent = -1;
   enum class Source : unsigned char { kInput, kInitializer, kOuter, kNode };
 
-  // `is_body`: the graph stands in an attribute, names it does not define are outer ones. Throws InvalidArgument, naming node and
-  // value, for cycles, names defined twice, undefined inputs, outputs nothing produces and values without name.
+  // `is_body`: the graph stands in an attribute, names it does not define are outer ones. Throws InvalidArgument,
+  // naming node and value, for cycles, names defined twice, undefined inputs, outputs nothing produces and values
+  // without name.
   GraphIndex(const GraphProto& graph, const Captures& captures, bool is_body);
 
   const GraphProto& graph() const { return *graph_; }
@@ -37,7 +38,8 @@ class GraphIndex {
   // The nodes that use the value, captures by their bodies included; a node stands here once per use.
   std::span<const int> uses(int value) const { return Slice(uses_, use_begins_, value); }
 
-  // Per node: the value of each input and output in order, kAbsent for those that are left out; and what its bodies capture.
+  // Per node: the value of each input and output in order, kAbsent for those that are left out; and what its bodies
+  // capture.
   std::span<const int> inputs(int node) const { return Slice(inputs_, input_begins_, node); }
   std::span<const int> outputs(int node) const { return Slice(outputs_, output_begins_, node); }
   std::span<const int> captured(int node) const { return Slice(captured_, captured_begins_, node); }

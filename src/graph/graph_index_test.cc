@@ -95,7 +95,8 @@ TEST(GraphIndexTest, Cycles) {
   AddNode(graph, "Add", "a", {"s", "b_out"}, {"a_out"});
   AddNode(graph, "Relu", "", {"a_out"}, {"b_out"});
   AddNode(graph, "Relu", "after", {"b_out"}, {"y"});
-  EXPECT_EQ(ErrorOfGraph(graph), "the graph has a cycle: Relu node of \"b_out\" -> Add node \"a\" -> Relu node of \"b_out\"");
+  EXPECT_EQ(ErrorOfGraph(graph),
+            "the graph has a cycle: Relu node of \"b_out\" -> Add node \"a\" -> Relu node of \"b_out\"");
 
   GraphProto self = Ends({}, {"y"});
   AddNode(self, "Relu", "a", {"y"}, {"y"});
@@ -152,8 +153,9 @@ TEST(GraphIndexTest, UndefinedInputs) {
 
   GraphProto outer = Ends({}, {"z"});
   AddBody(AddNode(outer, "If", "i", {}, {"z"}), "then_branch", std::move(graph));
-  EXPECT_EQ(ErrorOfGraph(outer),
-            "If node \"i\", attribute 'then_branch': uses \"q\", which is not produced by any node, input or initializer");
+  EXPECT_EQ(
+      ErrorOfGraph(outer),
+      "If node \"i\", attribute 'then_branch': uses \"q\", which is not produced by any node, input or initializer");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-inline NodeProto& AddNode(GraphProto& graph, const char* op, const char* name, std::initializer_list<const char*> inputs,
-                          std::initializer_list<const char*> outputs) {
+inline NodeProto& AddNode(GraphProto& graph, const char* op, const char* name,
+                          std::initializer_list<const char*> inputs, std::initializer_list<const char*> outputs) {
   NodeProto& node = *graph.add_node();
   node.set_op_type(op);
   if (*name != '\0') node.set_name(name);

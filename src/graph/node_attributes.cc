@@ -78,8 +78,9 @@ const AttributeProto* NodeAttributes::FindTyped(std::string_view name, Attribute
   if (attribute == nullptr) return nullptr;
   const AttributeProto::AttributeType found = TypeOf(*attribute);
   // An empty list in a file without types has no field to tell by.
-  const bool untyped_list = found == AttributeProto::UNDEFINED &&
-                            (type == AttributeProto::INTS || type == AttributeProto::FLOATS || type == AttributeProto::STRINGS);
+  const bool untyped_list =
+      found == AttributeProto::UNDEFINED &&
+      (type == AttributeProto::INTS || type == AttributeProto::FLOATS || type == AttributeProto::STRINGS);
   if (found != type && !untyped_list)
     throw InvalidArgument(fmt::format("must be {}, is {}", TypeText(type), TypeText(found)), Where(name));
   return attribute;
@@ -133,7 +134,9 @@ std::vector<std::string> NodeAttributes::Strings(std::string_view name) const {
   return strings;
 }
 
-const GraphProto& NodeAttributes::Graph(std::string_view name) const { return Required(name, AttributeProto::GRAPH).g(); }
+const GraphProto& NodeAttributes::Graph(std::string_view name) const {
+  return Required(name, AttributeProto::GRAPH).g();
+}
 
 const TensorProto* NodeAttributes::FindTensor(std::string_view name) const {
   const AttributeProto* attribute = FindTyped(name, AttributeProto::TENSOR);

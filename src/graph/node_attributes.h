@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph: views over the messages, built once in O(n): the index of a graph and the attributes of a node. Not an IR of its own.
-// Before it: model. After it: ops.
+// graph: views over the messages, built once in O(n): the index of a graph and the attributes of a node. Not an IR of
+// its own. Before it: model. After it: ops.
 //
 // NodeAttributes: typed look-up of a node's attributes, for shape rules, preparation and runs alike.
 #pragma once
@@ -16,8 +16,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// A view: the node must outlive it. Every getter throws InvalidArgument, subject `attribute 'axis'`, when the attribute is there
-// with another type; the ones without default or optional also when it is missing. Linear in the number of attributes.
+// A view: the node must outlive it. Every getter throws InvalidArgument, subject `attribute 'axis'`, when the attribute
+// is there with another type; the ones without default or optional also when it is missing. Linear in the number of
+// attributes.
 class NodeAttributes {
  public:
   explicit NodeAttributes(const NodeProto& node) : node_(&node) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops: everything that knows operators: one file per operator, the table of them, and inference over graphs.
-// Before it: shapes (how to say a rule), kernels (how to compute), graph (what a node holds). After it: passes, runtime.
+// Before it: shapes (how to say a rule), kernels (how to compute), graph (what a node holds). After it: passes,
+// runtime.
 //
 // OpDef: all that is known of one version of one operator, as a plain value.
 #pragma once
@@ -37,9 +38,11 @@ struct TypeSet {
     return r;
   }
 };
-inline constexpr TypeSet kFloatTypes{TensorType::kFloat, TensorType::kDouble, TensorType::kFloat16, TensorType::kBfloat16};
+inline constexpr TypeSet kFloatTypes{TensorType::kFloat, TensorType::kDouble, TensorType::kFloat16,
+                                     TensorType::kBfloat16};
 inline constexpr TypeSet kSignedIntTypes{TensorType::kInt8, TensorType::kInt16, TensorType::kInt32, TensorType::kInt64};
-inline constexpr TypeSet kUnsignedIntTypes{TensorType::kUint8, TensorType::kUint16, TensorType::kUint32, TensorType::kUint64};
+inline constexpr TypeSet kUnsignedIntTypes{TensorType::kUint8, TensorType::kUint16, TensorType::kUint32,
+                                           TensorType::kUint64};
 inline constexpr TypeSet kIntTypes = kSignedIntTypes | kUnsignedIntTypes;
 inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntTypes;
 inline constexpr TypeSet kBoolType{TensorType::kBool};
@@ -61,7 +64,18 @@ struct Formal {
   int min_count = 1;                      // of a variadic formal
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph, kType, kSparseTensor };
+enum class AttrKind : uint8_t {
+  kInt,
+  kFloat,
+  kString,
+  kInts,
+  kFloats,
+  kStrings,
+  kTensor,
+  kGraph,
+  kType,
+  kSparseTensor
+};
 struct AttrDef {
   std::string_view name;
   AttrKind kind;
@@ -80,8 +94,8 @@ struct OpDef {
   std::vector<Formal> inputs;
   std::vector<Formal> outputs;
   std::vector<AttrDef> attributes;
-  // Infers the outputs from the inputs, known small integer values included. Formals and attributes were checked before it in a
-  // model walk; in a direct call of one of the nine documented functions they were not.
+  // Infers the outputs from the inputs, known small integer values included. Formals and attributes were checked before
+  // it in a model walk; in a direct call of one of the nine documented functions they were not.
   void (*shape)(InferScope&);
   // Attributes to state, weight packing; may be null. Checks here whatever does not depend on shapes.
   std::unique_ptr<OpState> (*prepare)(const PrepareContext&) = nullptr;
@@ -91,8 +105,8 @@ struct OpDef {
   bool random = false;
 };
 
-// The operator's version in force at `opset` of `domain` ("ai.onnx" means ""): the newest since_version <= opset. Null when there
-// is none.
+// The operator's version in force at `opset` of `domain` ("ai.onnx" means ""): the newest since_version <= opset. Null
+// when there is none.
 [[nodiscard]] const OpDef* FindOp(std::string_view domain, std::string_view type, int64_t opset);
 // All versions of all operators, by domain, type, version.
 std::span<const OpDef* const> AllOps();

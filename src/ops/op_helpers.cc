@@ -41,7 +41,8 @@ int NormalizeAxis(const RunContext& ctx, int64_t axis, int rank, std::string_vie
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-std::vector<int> NormalizeAxes(const RunContext& ctx, std::span<const int64_t> axes, int rank, std::string_view subject) {
+std::vector<int> NormalizeAxes(const RunContext& ctx, std::span<const int64_t> axes, int rank,
+                               std::string_view subject) {
   std::vector<int> result;
   std::vector<char> seen(static_cast<size_t>(rank));
   for (const int64_t axis : axes) {
@@ -76,7 +77,8 @@ void CopyStrided(RunContext& ctx, const Tensor& from, int64_t offset, std::span<
   if (n == 0) return;
   const std::span<const int64_t> dims = view.dims();
   if (source.dtype() == TensorType::kString) {
-    kernels::StridedCopyStrings(static_cast<const std::string*>(source.data()) + offset, out.mutable_data(), dims, strides);
+    kernels::StridedCopyStrings(static_cast<const std::string*>(source.data()) + offset, out.mutable_data(), dims,
+                                strides);
     return;
   }
   const auto size = static_cast<size_t>(onnx_optim::BitsOf(source.dtype())) / 8;
@@ -85,11 +87,13 @@ void CopyStrided(RunContext& ctx, const Tensor& from, int64_t offset, std::span<
   // Pieces that hold whole rows of the outermost dim keep the tiles of a transpose whole.
   const int64_t outermost = dims.empty() ? 1 : n / dims[0];
   const int64_t grain = std::max<int64_t>(1, kElementGrain / outermost) * outermost;
-  ctx.ParallelFor(n, grain, [&](int64_t begin, int64_t end) { kernels::StridedCopy(data, to, dims, strides, size, begin, end); });
+  ctx.ParallelFor(n, grain,
+                  [&](int64_t begin, int64_t end) { kernels::StridedCopy(data, to, dims, strides, size, begin, end); });
 }
 
 void SetTensorWithElements(InferScope& scope, int output, TensorType dtype, OptimShape shape, KnownElements elements) {
-  scope.SetOutput(output, onnx_optim::shapes::ShapeValue::TensorWithValue(dtype, std::move(shape), std::move(elements)));
+  scope.SetOutput(output,
+                  onnx_optim::shapes::ShapeValue::TensorWithValue(dtype, std::move(shape), std::move(elements)));
 }
 
 const KnownElements* InputElements(const InferScope& scope, int i) {
@@ -105,7 +109,8 @@ IntsArgument ReadIntsArgument(const InferScope& scope, std::string_view attribut
     argument.subject = scope.InputSubject(input);
     argument.values = scope.InputInts(input);
     const OptimShape& shape = scope.InputShape(input);
-    if (!shape.IsUnknown() && shape.Rank() <= 1 && shape.IsFullyKnown()) argument.count = std::max<int64_t>(0, shape.NumElements());
+    if (!shape.IsUnknown() && shape.Rank() <= 1 && shape.IsFullyKnown())
+      argument.count = std::max<int64_t>(0, shape.NumElements());
   } else {
     argument.values = scope.attrs().FindInts(attribute);
     argument.given = argument.values.has_value();

@@ -29,7 +29,8 @@ class PrepareContext {
   virtual TensorType InputType(int i) const = 0;
 };
 
-// One body graph during a run: its captured outer values are bound already. Run may be called from many threads at once.
+// One body graph during a run: its captured outer values are bound already. Run may be called from many threads at
+// once.
 class BodyRunner {
  public:
   virtual ~BodyRunner() = default;
@@ -40,8 +41,9 @@ class BodyRunner {
   // The body's work is large enough, and of a kind, that elements gain from running on several threads.
   // Estimated cost of one run in nanoseconds, from sizes that are known; never from timing.
   virtual double EstimatedNanoseconds() const = 0;
-  // Runs once. `inputs` are consumed; `outputs` has output_size() places. Frames are reused per calling thread. An error found
-  // inside is given its place, `in body 'b' of SequenceMap "map0"`, with `, element 7` when `element` is 7: operators add nothing.
+  // Runs once. `inputs` are consumed; `outputs` has output_size() places. Frames are reused per calling thread. An
+  // error found inside is given its place, `in body 'b' of SequenceMap "map0"`, with `, element 7` when `element` is 7:
+  // operators add nothing.
   virtual void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t element = -1) const = 0;
 };
 
@@ -65,7 +67,8 @@ class RunContext {
   virtual const Value& input(int i) const = 0;
   const Tensor& tensor(int i) const { return input(i).tensor(); }
   const Sequence& sequence(int i) const { return input(i).sequence(); }
-  // Moves the value out when this is its last use in the run (so that it may be changed in place), copies the handle otherwise.
+  // Moves the value out when this is its last use in the run (so that it may be changed in place), copies the handle
+  // otherwise.
   virtual Value TakeInput(int i) = 0;
 
   // Outputs ---------------------------------------------------------------------------------------

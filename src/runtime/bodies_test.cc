@@ -20,7 +20,8 @@ Value Seq(std::initializer_list<std::initializer_list<float>> elements) {
 }
 std::vector<std::vector<float>> Lists(const Value& value) {
   std::vector<std::vector<float>> lists;
-  for (const Tensor& t : value.sequence().elements()) lists.emplace_back(t.View<float>().begin(), t.View<float>().end());
+  for (const Tensor& t : value.sequence().elements())
+    lists.emplace_back(t.View<float>().begin(), t.View<float>().end());
   return lists;
 }
 
@@ -69,27 +70,35 @@ TEST(BodiesTest, EmptyInputsTakeTheBodysElementType) {
 
 TEST(BodiesTest, ErrorsSayWhichElementOfWhichBody) {
   const Session session = FromText(
-      "g (seq(float[N]) s, float[2] x) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) "
+      "g (seq(float[N]) s, float[2] x) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => "
+      "(float[N] r) "
       "{ [sum] r = Add(e, x) }>(s) }");
-  const std::string message = ThrownBy<InvalidArgument>([&] { session.Run({{"s", Seq({{1}, {1, 2}, {1, 2, 3}})}, {"x", Vec({1, 2})}}); });
+  const std::string message =
+      ThrownBy<InvalidArgument>([&] { session.Run({{"s", Seq({{1}, {1, 2}, {1, 2, 3}})}, {"x", Vec({1, 2})}}); });
   EXPECT_THAT(message, testing::StartsWith("Add node \"sum\""));
   EXPECT_THAT(message, testing::EndsWith("in body 'b' of SequenceMap \"map0\", element 2"));
 }
 
 TEST(BodiesTest, PlanningErrorsSayWhichBody) {
-  EXPECT_EQ(ThrownBy<InvalidArgument>([] {
-              FromText("g (seq(float[N]) s) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) "
-                       "{ [n] r = Neg <k: int = 1>(e) }>(s) }");
-            }),
-            "Neg node \"n\", attribute 'k': is not known to this operator in body 'b' of SequenceMap \"map0\"");
-  EXPECT_EQ(ThrownBy<InvalidArgument>([] {
-              FromText("g (seq(float[N]) s) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) "
-                       "{ r = Neg(q) }>(s) }");
-            }),
-            "SequenceMap node \"map0\", attribute 'body': uses \"q\", which is not produced by any node, input or initializer");
+  EXPECT_EQ(
+      ThrownBy<InvalidArgument>([] {
+        FromText(
+            "g (seq(float[N]) s) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) "
+            "{ [n] r = Neg <k: int = 1>(e) }>(s) }");
+      }),
+      "Neg node \"n\", attribute 'k': is not known to this operator in body 'b' of SequenceMap \"map0\"");
+  EXPECT_EQ(
+      ThrownBy<InvalidArgument>([] {
+        FromText(
+            "g (seq(float[N]) s) => (seq(float[N]) t) { [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) "
+            "{ r = Neg(q) }>(s) }");
+      }),
+      "SequenceMap node \"map0\", attribute 'body': uses \"q\", which is not produced by any node, input or "
+      "initializer");
   EXPECT_EQ(ThrownBy<Unsupported>([] {
-              FromText("g (seq(float[N]) s) => (seq(float[N]) t) { t = SequenceMap <body = b (float[N] e) => (float[N] r) "
-                       "{ [x] r = Nothing(e) }>(s) }");
+              FromText(
+                  "g (seq(float[N]) s) => (seq(float[N]) t) { t = SequenceMap <body = b (float[N] e) => (float[N] r) "
+                  "{ [x] r = Nothing(e) }>(s) }");
             }),
             "1 operator cannot run: Nothing of ai.onnx 17 (node \"x\")");
 }
@@ -108,7 +117,10 @@ TEST(BodiesTest, FunctionsInsideBodiesAreWrittenOut) {
 
 TEST(BodiesTest, ManyElementsOnAnyNumberOfThreadsGiveTheSame) {
   std::vector<Tensor> elements;
-  for (int i = 0; i < 500; ++i) elements.push_back(Tensor::Of<float>(Shape{1 + i % 7}, std::span<const float>(std::vector<float>(static_cast<size_t>(1 + i % 7), static_cast<float>(i)))));
+  for (int i = 0; i < 500; ++i)
+    elements.push_back(Tensor::Of<float>(
+        Shape{1 + i % 7},
+        std::span<const float>(std::vector<float>(static_cast<size_t>(1 + i % 7), static_cast<float>(i)))));
   const Value s = Sequence(std::move(elements));
   for (const int threads : {1, 2, 4}) {
     SessionOptions options;
@@ -117,7 +129,8 @@ TEST(BodiesTest, ManyElementsOnAnyNumberOfThreadsGiveTheSame) {
     limited.memory_limit = 1 << 20;
     const Session session = FromText(
         "g (seq(float[N]) s, float[1] x) => (seq(float[N]) t) { t = SequenceMap <body = b (float[N] e) => (float[N] r) "
-        "{ a = Neg(e) r = Add(a, x) }>(s) }", options);
+        "{ a = Neg(e) r = Add(a, x) }>(s) }",
+        options);
     const ValueMap out = session.Run({{"s", s}, {"x", Vec({1})}}, {}, limited);
     const Sequence& t = out.at("t").sequence();
     ASSERT_EQ(t.size(), 500);

@@ -12,13 +12,15 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 [[noreturn]] void FailFeed(std::string_view name, std::string fact) {
-  throw InvalidArgument(std::move(fact), {.op_type = {}, .node_name = {}, .subject = fmt::format("input \"{}\"", name), .path = {}});
+  throw InvalidArgument(std::move(fact),
+                        {.op_type = {}, .node_name = {}, .subject = fmt::format("input \"{}\"", name), .path = {}});
 }
 
 }  // namespace
 
 DeclaredType::DeclaredType(const ValueInfoProto& info, std::string_view what) {
-  const ErrorWhere where{.op_type = {}, .node_name = {}, .subject = fmt::format("{} \"{}\"", what, info.name().as_string()), .path = {}};
+  const ErrorWhere where{
+      .op_type = {}, .node_name = {}, .subject = fmt::format("{} \"{}\"", what, info.name().as_string()), .path = {}};
   text_ = DescribeType(info.type());
   const TypeProto* type = &info.type();
   if (type->has_optional_type()) {
@@ -69,7 +71,8 @@ void DeclaredType::Check(std::string_view name, Value& value, SymbolSizes& symbo
     }
     if (sequence.dtype() != dtype_) fail();
     for (int64_t i = 0; i < sequence.size(); ++i)
-      if (!Matches(sequence[i])) FailFeed(name, fmt::format("expected {}, got {} as element {}", text_, sequence[i].TypeString(), i));
+      if (!Matches(sequence[i]))
+        FailFeed(name, fmt::format("expected {}, got {} as element {}", text_, sequence[i].TypeString(), i));
     return;
   }
   const Tensor& tensor = value.tensor();
@@ -79,8 +82,8 @@ void DeclaredType::Check(std::string_view name, Value& value, SymbolSizes& symbo
     const int64_t size = tensor.dim(static_cast<int>(i));
     const auto [it, is_new] = symbols.try_emplace(dims_[i].symbol, SymbolSize{size, name});
     if (!is_new && it->second.size != size)
-      FailFeed(name, fmt::format("expected {}, got {}: {} is {} in input \"{}\"", text_, tensor.TypeString(), dims_[i].symbol,
-                                 it->second.size, it->second.input));
+      FailFeed(name, fmt::format("expected {}, got {}: {} is {} in input \"{}\"", text_, tensor.TypeString(),
+                                 dims_[i].symbol, it->second.size, it->second.input));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime: what makes a model run: inputs checked against their declarations, the plan, the executor, the session.
-// Before it: ops (operators, inference), onnx_io and openvino_io (files). After it: the command line and the Python package.
+// Before it: ops (operators, inference), onnx_io and openvino_io (files). After it: the command line and the Python
+// package.
 //
 // DeclaredType: the type of a graph input or output as the file declares it.
 #pragma once
@@ -26,8 +27,8 @@ using SymbolSizes = std::map<std::string_view, SymbolSize, std::less<>>;
 // A tensor or a sequence of tensors, either perhaps optional. Made once, checked in each run.
 class DeclaredType {
  public:
-  // Throws InvalidArgument, subject `graph input "x"`, when there is no type or element type; Unsupported for maps, sparse tensors
-  // and other kinds that cannot be fed.
+  // Throws InvalidArgument, subject `graph input "x"`, when there is no type or element type; Unsupported for maps,
+  // sparse tensors and other kinds that cannot be fed.
   DeclaredType(const ValueInfoProto& info, std::string_view what);
 
   bool is_optional() const { return optional_; }
@@ -36,8 +37,8 @@ class DeclaredType {
   // "tensor(float)[N,3]"
   const std::string& text() const { return text_; }
 
-  // `value` is one the declaration allows; dims named by the same symbol have one size over all inputs of a run. An empty sequence
-  // whose element type is not known takes the declared one. Throws InvalidArgument, subject `input "x"`.
+  // `value` is one the declaration allows; dims named by the same symbol have one size over all inputs of a run. An
+  // empty sequence whose element type is not known takes the declared one. Throws InvalidArgument, subject `input "x"`.
   void Check(std::string_view name, Value& value, SymbolSizes& symbols) const;
 
  private:

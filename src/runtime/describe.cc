@@ -11,13 +11,17 @@ constexpr int kMaxTypeDepth = 16;
 // "seq(tensor(float))": no dims.
 std::string TypeText(const TypeProto& type, int depth) {
   if (depth > kMaxTypeDepth) return "...";
-  const auto of = [](int32_t elem_type) { return onnx_optim::ToTypeString(onnx_optim::DataTypeToTensorType(elem_type)); };
+  const auto of = [](int32_t elem_type) {
+    return onnx_optim::ToTypeString(onnx_optim::DataTypeToTensorType(elem_type));
+  };
   if (type.has_tensor_type()) return of(type.tensor_type().elem_type());
   if (type.has_sparse_tensor_type()) return "sparse_" + of(type.sparse_tensor_type().elem_type());
   if (type.has_sequence_type()) return fmt::format("seq({})", TypeText(type.sequence_type().elem_type(), depth + 1));
-  if (type.has_optional_type()) return fmt::format("optional({})", TypeText(type.optional_type().elem_type(), depth + 1));
+  if (type.has_optional_type())
+    return fmt::format("optional({})", TypeText(type.optional_type().elem_type(), depth + 1));
   if (type.has_map_type())
-    return fmt::format("map({}, {})", onnx_optim::TensorTypeName(onnx_optim::DataTypeToTensorType(type.map_type().key_type())),
+    return fmt::format("map({}, {})",
+                       onnx_optim::TensorTypeName(onnx_optim::DataTypeToTensorType(type.map_type().key_type())),
                        TypeText(type.map_type().value_type(), depth + 1));
   return "unknown";
 }
@@ -28,7 +32,8 @@ ValueDescription Describe(const ValueInfoProto& info, const ShapeValue* inferred
   ValueDescription description;
   description.name = info.name();
   TypeProto type = info.type();
-  if (type.value_case() == TypeProto::VALUE_NOT_SET && inferred != nullptr) static_cast<void>(ToTypeProto(*inferred, type));
+  if (type.value_case() == TypeProto::VALUE_NOT_SET && inferred != nullptr)
+    static_cast<void>(ToTypeProto(*inferred, type));
   description.type = TypeText(type, 0);
   if (!type.has_tensor_type()) return description;
   const bool declared = type.tensor_type().has_shape();

@@ -113,7 +113,8 @@ class NodeContext final : public RunContext {
       bodies_.push_back(std::make_unique<class Body>(*plan, node(), run_, std::move(outer)));
       return *bodies_.back();
     }
-    throw InvalidArgument("is missing", {.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
+    throw InvalidArgument("is missing",
+                          {.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
   }
 
  protected:
@@ -143,17 +144,20 @@ class NodeContext final : public RunContext {
         if (check.required && check.kind != FormalKind::kAny) FailKind(static_cast<int>(i), check.kind, value);
         continue;
       }
-      if ((check.kind == FormalKind::kTensor && !value.IsTensor()) || (check.kind == FormalKind::kSequence && !value.IsSequence()))
+      if ((check.kind == FormalKind::kTensor && !value.IsTensor()) ||
+          (check.kind == FormalKind::kSequence && !value.IsSequence()))
         FailKind(static_cast<int>(i), check.kind, value);
       const TensorType type = TypeOf(value);
       if (type == TensorType::kUndefined) continue;  // an empty sequence of nobody knows what
       if (((check.types >> static_cast<int>(type)) & 1u) == 0)
-        FailInput(static_cast<int>(i), fmt::format("cannot have elements of type {}", onnx_optim::TensorTypeName(type)));
+        FailInput(static_cast<int>(i),
+                  fmt::format("cannot have elements of type {}", onnx_optim::TensorTypeName(type)));
       if (check.same_as < 0) continue;
       const TensorType first = TypeOf(At(node_->inputs[static_cast<size_t>(check.same_as)]));
       if (first != type && first != TensorType::kUndefined)
-        FailInput(static_cast<int>(i), fmt::format("must have the element type of {}, {}, got {}", InputSubject(check.same_as),
-                                                   onnx_optim::TensorTypeName(first), onnx_optim::TensorTypeName(type)));
+        FailInput(static_cast<int>(i),
+                  fmt::format("must have the element type of {}, {}, got {}", InputSubject(check.same_as),
+                              onnx_optim::TensorTypeName(first), onnx_optim::TensorTypeName(type)));
     }
   }
   [[noreturn]] void FailKind(int i, FormalKind kind, const Value& value) const {

@@ -33,7 +33,8 @@ struct RunState {
   void Check() const;
 };
 
-// Runs the graph: `inputs` (as many as it has, moved from) to `outputs`. `outer` are the values it captures. Errors name their node.
+// Runs the graph: `inputs` (as many as it has, moved from) to `outputs`. `outer` are the values it captures. Errors
+// name their node.
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs);
 

@@ -18,14 +18,16 @@ namespace {
 using testing::ElementsAre;
 
 TEST(ExecutorTest, ChainsAndSharedValues) {
-  const Session session = FromText("g (float[N] x) => (float[N] y, float[N] z) { a = Add(x, x) b = Neg(a) y = Mul(a, b) z = Relu(b) }");
+  const Session session =
+      FromText("g (float[N] x) => (float[N] y, float[N] z) { a = Add(x, x) b = Neg(a) y = Mul(a, b) z = Relu(b) }");
   const ValueMap out = session.Run({{"x", Vec({1, -2})}});
   EXPECT_THAT(Floats(out.at("y")), ElementsAre(-4, -16));
   EXPECT_THAT(Floats(out.at("z")), ElementsAre(0, 4));
 }
 
 TEST(ExecutorTest, OutputsThatAreInputsConstantsOrEachOther) {
-  const Session session = FromText("g (float[N] x) => (float[N] x, float[2] w, float[N] y) <float[2] w = {1, 2}> { y = Identity(x) }");
+  const Session session =
+      FromText("g (float[N] x) => (float[N] x, float[2] w, float[N] y) <float[2] w = {1, 2}> { y = Identity(x) }");
   const ValueMap out = session.Run({{"x", Vec({5})}});
   EXPECT_THAT(Floats(out.at("x")), ElementsAre(5));
   EXPECT_THAT(Floats(out.at("w")), ElementsAre(1, 2));
@@ -54,8 +56,9 @@ TEST(ExecutorTest, WantedOutputsOnly) {
 }
 
 TEST(ExecutorTest, FedTensorsAreNeverChanged) {
-  const Session session =
-      FromText("g (float[N] x) => (float[N] y, float[N] x2) { a = Identity(x) b = Relu(a) c = Neg(b) y = Add(c, c) x2 = Identity(x) }");
+  const Session session = FromText(
+      "g (float[N] x) => (float[N] y, float[N] x2) { a = Identity(x) b = Relu(a) c = Neg(b) y = Add(c, c) x2 = "
+      "Identity(x) }");
   std::vector<float> mine = {-1, 2, 3};
   const Tensor own = Tensor::Of<float>(Shape{3}, {-1, 2, 3});
   const Tensor borrowed = Tensor::Borrow(mine.data(), TensorType::kFloat, Shape{3}, std::function<void()>());
@@ -95,8 +98,9 @@ TEST(ExecutorTest, ErrorsNameTheNode) {
 
 TEST(ExecutorTest, ElementTypesAreCheckedAgainBeforeEachNode) {
   const Session session = FromText("g (float[N] x, double[N] z) => (float[N] y) { [a] y = Add(x, z) }");
-  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {"z", Tensor::Of<double>(Shape{1}, {1})}}); }),
-            "Add node \"a\", input 1 'B' (\"z\"): must have the element type of input 0 'A' (\"x\"), float, got double");
+  EXPECT_EQ(
+      ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {"z", Tensor::Of<double>(Shape{1}, {1})}}); }),
+      "Add node \"a\", input 1 'B' (\"z\"): must have the element type of input 0 'A' (\"x\"), float, got double");
   const Session text = FromText("g (string[N] x) => (string[N] y) { [n] y = Neg(x) }");
   EXPECT_EQ(ThrownBy<InvalidArgument>([&] { text.Run({{"x", Tensor::Of<std::string>(Shape{1}, {"a"})}}); }),
             "Neg node \"n\", input 0 'X' (\"x\"): cannot have elements of type string");
@@ -113,7 +117,8 @@ TEST(ExecutorTest, CancelAndTimeLimit) {
   const std::atomic<bool> cancel{true};
   RunOptions options;
   options.cancel = &cancel;
-  EXPECT_EQ(ThrownBy<TimeoutError>([&] { session.Run({{"x", Vec({1})}}, {}, options); }), "Neg node \"first\": the run was cancelled");
+  EXPECT_EQ(ThrownBy<TimeoutError>([&] { session.Run({{"x", Vec({1})}}, {}, options); }),
+            "Neg node \"first\": the run was cancelled");
   options = {};
   options.timeout = std::chrono::nanoseconds(-1);
   EXPECT_EQ(ThrownBy<TimeoutError>([&] { session.Run({{"x", Vec({1})}}, {}, options); }),

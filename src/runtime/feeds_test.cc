@@ -14,11 +14,17 @@ using testing::ElementsAre;
 
 TEST(FeedsTest, TensorsAgainstTheirDeclaration) {
   const Session session = FromText("g (float[N,3] x) => (float[N,3] y) { y = Neg(x) }");
-  const auto error = [&](Value value) { return ThrownBy<InvalidArgument>([&] { session.Run({{"x", std::move(value)}}); }); };
-  EXPECT_EQ(error(Tensor(TensorType::kDouble, Shape{2, 3})), "input \"x\": expected tensor(float)[N,3], got tensor(double)[2,3]");
-  EXPECT_EQ(error(Tensor(TensorType::kFloat, Shape{2, 4})), "input \"x\": expected tensor(float)[N,3], got tensor(float)[2,4]");
-  EXPECT_EQ(error(Tensor(TensorType::kFloat, Shape{3})), "input \"x\": expected tensor(float)[N,3], got tensor(float)[3]");
-  EXPECT_EQ(error(Sequence(TensorType::kFloat)), "input \"x\": expected tensor(float)[N,3], got seq(tensor(float)), 0 elements");
+  const auto error = [&](Value value) {
+    return ThrownBy<InvalidArgument>([&] { session.Run({{"x", std::move(value)}}); });
+  };
+  EXPECT_EQ(error(Tensor(TensorType::kDouble, Shape{2, 3})),
+            "input \"x\": expected tensor(float)[N,3], got tensor(double)[2,3]");
+  EXPECT_EQ(error(Tensor(TensorType::kFloat, Shape{2, 4})),
+            "input \"x\": expected tensor(float)[N,3], got tensor(float)[2,4]");
+  EXPECT_EQ(error(Tensor(TensorType::kFloat, Shape{3})),
+            "input \"x\": expected tensor(float)[N,3], got tensor(float)[3]");
+  EXPECT_EQ(error(Sequence(TensorType::kFloat)),
+            "input \"x\": expected tensor(float)[N,3], got seq(tensor(float)), 0 elements");
   EXPECT_EQ(error({}), "input \"x\": expected tensor(float)[N,3], got nothing");
   EXPECT_EQ(error(Tensor()), "input \"x\": expected tensor(float)[N,3], got tensor(undefined)");
   EXPECT_EQ(session.Run({{"x", Tensor::Of<float>(Shape{0, 3}, std::initializer_list<float>{})}}).at("y").TypeString(),
@@ -27,18 +33,23 @@ TEST(FeedsTest, TensorsAgainstTheirDeclaration) {
 
 TEST(FeedsTest, MissingAndUnknownNames) {
   const Session session = FromText("g (float[N] x, float[N] z) => (float[N] y) { y = Add(x, z) }");
-  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}}); }), "input \"z\": is missing, expected tensor(float)[N]");
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}}); }),
+            "input \"z\": is missing, expected tensor(float)[N]");
   EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {"z", Vec({1})}, {"q", Vec({1})}}); }),
             "input \"q\": the model has no such input; its inputs are \"x\", \"z\"");
 }
 
 TEST(FeedsTest, OneSymbolHasOneSizeOverAllInputs) {
   const Session session = FromText("g (float[N,M] a, float[M,N] b) => (float[N,M] y) { y = Neg(a) }");
-  EXPECT_EQ(ThrownBy<InvalidArgument>([&] {
-              session.Run({{"a", Tensor(TensorType::kFloat, Shape{2, 3})}, {"b", Tensor(TensorType::kFloat, Shape{3, 4})}});
-            }),
-            "input \"b\": expected tensor(float)[M,N], got tensor(float)[3,4]: N is 2 in input \"a\"");
-  EXPECT_EQ(session.Run({{"a", Tensor(TensorType::kFloat, Shape{2, 3})}, {"b", Tensor(TensorType::kFloat, Shape{3, 2})}}).size(), 1u);
+  EXPECT_EQ(
+      ThrownBy<InvalidArgument>([&] {
+        session.Run({{"a", Tensor(TensorType::kFloat, Shape{2, 3})}, {"b", Tensor(TensorType::kFloat, Shape{3, 4})}});
+      }),
+      "input \"b\": expected tensor(float)[M,N], got tensor(float)[3,4]: N is 2 in input \"a\"");
+  EXPECT_EQ(
+      session.Run({{"a", Tensor(TensorType::kFloat, Shape{2, 3})}, {"b", Tensor(TensorType::kFloat, Shape{3, 2})}})
+          .size(),
+      1u);
   const Session square = FromText("g (float[N,N] a) => (float[N,N] y) { y = Neg(a) }");
   EXPECT_EQ(ThrownBy<InvalidArgument>([&] { square.Run({{"a", Tensor(TensorType::kFloat, Shape{2, 3})}}); }),
             "input \"a\": expected tensor(float)[N,N], got tensor(float)[2,3]: N is 2 in input \"a\"");
@@ -47,13 +58,17 @@ TEST(FeedsTest, OneSymbolHasOneSizeOverAllInputs) {
 TEST(FeedsTest, UnknownRankAndDims) {
   const Session session = FromText("g (float[] x, float[?] z) => (float[] y) { y = Neg(x) }");
   EXPECT_EQ(session.Run({{"x", Tensor::Scalar<float>(1)}, {"z", Vec({1})}}).at("y").TypeString(), "tensor(float)[]");
-  EXPECT_EQ(session.Run({{"x", Tensor(TensorType::kFloat, Shape{1, 2})}, {"z", Vec({1, 2})}}).at("y").TypeString(), "tensor(float)[1,2]");
+  EXPECT_EQ(session.Run({{"x", Tensor(TensorType::kFloat, Shape{1, 2})}, {"z", Vec({1, 2})}}).at("y").TypeString(),
+            "tensor(float)[1,2]");
 }
 
 TEST(FeedsTest, Sequences) {
   const Session session = FromText("g (seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }");
-  const auto error = [&](Value value) { return ThrownBy<InvalidArgument>([&] { session.Run({{"s", std::move(value)}}); }); };
-  EXPECT_EQ(error(Sequence({Tensor::Scalar<int64_t>(1)})), "input \"s\": expected seq(tensor(float)[2]), got seq(tensor(int64)), 1 element");
+  const auto error = [&](Value value) {
+    return ThrownBy<InvalidArgument>([&] { session.Run({{"s", std::move(value)}}); });
+  };
+  EXPECT_EQ(error(Sequence({Tensor::Scalar<int64_t>(1)})),
+            "input \"s\": expected seq(tensor(float)[2]), got seq(tensor(int64)), 1 element");
   EXPECT_EQ(error(Sequence({Vec({1, 2}).tensor(), Vec({1}).tensor()})),
             "input \"s\": expected seq(tensor(float)[2]), got tensor(float)[1] as element 1");
   EXPECT_EQ(error(Vec({1, 2})), "input \"s\": expected seq(tensor(float)[2]), got tensor(float)[2]");
@@ -86,7 +101,8 @@ TEST(FeedsTest, InitializersOfInputsAreDefaults) {
 
 TEST(FeedsTest, DeclarationsThatCannotBeFed) {
   const auto error = [](const std::function<void(TypeProto&)>& edit) {
-    ModelProto model = ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { y = Neg(x) }");
+    ModelProto model =
+        ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { y = Neg(x) }");
     TypeProto type;
     edit(type);
     *model.mutable_graph()->mutable_input(0)->mutable_type() = type;
@@ -94,7 +110,8 @@ TEST(FeedsTest, DeclarationsThatCannotBeFed) {
   };
   EXPECT_EQ(error([](TypeProto&) {}), "graph input \"x\": has no type");
   EXPECT_EQ(error([](TypeProto& t) { t.mutable_tensor_type(); }), "graph input \"x\": has no element type");
-  EXPECT_EQ(error([](TypeProto& t) { t.mutable_tensor_type()->set_elem_type(999); }), "graph input \"x\": has unknown element type 999");
+  EXPECT_EQ(error([](TypeProto& t) { t.mutable_tensor_type()->set_elem_type(999); }),
+            "graph input \"x\": has unknown element type 999");
   EXPECT_EQ(error([](TypeProto& t) { t.mutable_sequence_type(); }), "graph input \"x\": has no type");
   EXPECT_EQ(error([](TypeProto& t) { t.mutable_sparse_tensor_type()->set_elem_type(1); }),
             "graph input \"x\": has type sparse_tensor(float)");

@@ -33,7 +33,8 @@ void FramePool::Release(Frame* frame) const noexcept {
   for (Value& value : *frame)
     if (!value.IsNone()) value = Value();
   Frame* expected = nullptr;
-  if (places_[Place()].compare_exchange_strong(expected, frame, std::memory_order_release, std::memory_order_relaxed)) return;
+  if (places_[Place()].compare_exchange_strong(expected, frame, std::memory_order_release, std::memory_order_relaxed))
+    return;
   std::unique_ptr<Frame> kept(frame);
   const std::lock_guard lock(mutex_);
   if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(kept));

@@ -15,7 +15,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 using Frame = std::vector<Value>;
 
-// Thread safe. A thread gets back the frame it used last, without a lock, as long as no other thread hashes to its place.
+// Thread safe. A thread gets back the frame it used last, without a lock, as long as no other thread hashes to its
+// place.
 class FramePool {
  public:
   explicit FramePool(size_t slots) : slots_(slots) {}

@@ -67,8 +67,9 @@ TEST(FunctionsTest, Recursion) {
 
 // f0 is a node, each next one calls the one before `width` times.
 ModelProto Chain(int length, int width) {
-  ModelProto model = ParseModelText("<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]> g (float[N] x) => (float[N] y) { y = my.f" +
-                                    std::to_string(length) + "(x) }");
+  ModelProto model = ParseModelText(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]> g (float[N] x) => (float[N] y) { y = my.f" +
+      std::to_string(length) + "(x) }");
   for (int i = 0; i <= length; ++i) {
     std::string body = "<domain: \"my\", opset_import: [\"\" : 17, \"my\" : 1]> f" + std::to_string(i) + " (v0) => (v" +
                        std::to_string(i == 0 ? 1 : width) + ") {";
@@ -90,8 +91,8 @@ TEST(FunctionsTest, LongChainsAreFineAndDoublingOnesAreCountedFirst) {
 TEST(FunctionsTest, OtherOperatorSets) {
   const auto load = [](int opset) {
     return ThrownBy<Unsupported>([&] {
-      FromText("g (float[N] x) => (float[N] y) { y = my.f(x) } <domain: \"my\", opset_import: [\"\" : " + std::to_string(opset) +
-               "]> f (a) => (b) { b = Add(a, a) }");
+      FromText("g (float[N] x) => (float[N] y) { y = my.f(x) } <domain: \"my\", opset_import: [\"\" : " +
+               std::to_string(opset) + "]> f (a) => (b) { b = Add(a, a) }");
     });
   };
   EXPECT_EQ(load(16), "nothing thrown");

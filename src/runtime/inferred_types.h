@@ -11,7 +11,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// What shape inference finds out about a model, for planning. Nothing found wrong stops it: running tells, if it ever gets there.
+// What shape inference finds out about a model, for planning. Nothing found wrong stops it: running tells, if it ever
+// gets there.
 class InferredTypes : public TypeKnowledge {
  public:
   // `model` has no functions and must outlive this.

@@ -26,8 +26,9 @@ std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? 
 
 // How a function is called in messages: "my.scale".
 std::string NameOf(const FunctionProto& function) {
-  return Domain(function.domain()).empty() ? function.name().as_string()
-                                           : fmt::format("{}.{}", function.domain().as_string(), function.name().as_string());
+  return Domain(function.domain()).empty()
+             ? function.name().as_string()
+             : fmt::format("{}.{}", function.domain().as_string(), function.name().as_string());
 }
 
 class Inliner {
@@ -39,7 +40,8 @@ class Inliner {
 
   void Run() {
     if (Count() > kMaxExpandedNodes)
-      throw InvalidArgument(fmt::format("the model has more than {} nodes once its functions are written out", kMaxExpandedNodes));
+      throw InvalidArgument(
+          fmt::format("the model has more than {} nodes once its functions are written out", kMaxExpandedNodes));
     GraphProto& graph = *model_.mutable_graph();
     ExpandGraph(graph, 0);
     model_.clear_functions();
@@ -62,7 +64,8 @@ class Inliner {
       } else {
         ++count;
       }
-      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { Survey(body.node(), depth + 1, count, calls); });
+      ForEachBody(node,
+                  [&](const AttributeProto&, const GraphProto& body) { Survey(body.node(), depth + 1, count, calls); });
     }
   }
 
@@ -145,7 +148,8 @@ class Inliner {
     std::unordered_map<std::string, std::string> names;
     for (size_t i = 0; i < body.input().size(); ++i)
       names.emplace(body.input(i).name(), i < call.input().size() ? call.input(i).as_string() : std::string());
-    std::vector<std::pair<std::string, std::string>> passed;  // outputs that are inputs, or outputs, already: formal, actual
+    std::vector<std::pair<std::string, std::string>>
+        passed;  // outputs that are inputs, or outputs, already: formal, actual
     for (size_t i = 0; i < call.output().size(); ++i) {
       const std::string formal = body.output(i).name();
       const std::string actual = call.output(i);
@@ -189,8 +193,8 @@ class Inliner {
       }
     }
   }
-  static void Rename(GraphProto& graph, const std::unordered_map<std::string, std::string>& names, const std::string& prefix,
-                     const std::string& caller) {
+  static void Rename(GraphProto& graph, const std::unordered_map<std::string, std::string>& names,
+                     const std::string& prefix, const std::string& caller) {
     for (ValueInfoProto& input : graph.input()) input.set_name(Renamed(input.name(), names, prefix));
     for (ValueInfoProto& output : graph.output()) output.set_name(Renamed(output.name(), names, prefix));
     for (TensorProto& tensor : graph.initializer()) tensor.set_name(Renamed(tensor.name(), names, prefix));
@@ -221,14 +225,15 @@ class Inliner {
       }
     }
   }
-  void CheckSameOps(const FunctionProto& function, const Nodes& nodes, std::string_view domain, int64_t mine, int64_t of_model,
-                    int depth) const {
+  void CheckSameOps(const FunctionProto& function, const Nodes& nodes, std::string_view domain, int64_t mine,
+                    int64_t of_model, int depth) const {
     if (depth > kMaxGraphDepth) return;
     for (const NodeProto& node : nodes) {
       if (Domain(node.domain()) == domain && Find(node) == nullptr &&
           FindOp(domain, node.op_type(), mine) != FindOp(domain, node.op_type(), of_model))
-        throw Unsupported(fmt::format("function {} imports {} {}, the model {}, and {} differs between them", NameOf(function),
-                                      domain.empty() ? "ai.onnx" : domain, mine, of_model, node.op_type().as_string()));
+        throw Unsupported(fmt::format("function {} imports {} {}, the model {}, and {} differs between them",
+                                      NameOf(function), domain.empty() ? "ai.onnx" : domain, mine, of_model,
+                                      node.op_type().as_string()));
       ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
         CheckSameOps(function, body.node(), domain, mine, of_model, depth + 1);
       });

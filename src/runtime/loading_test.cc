@@ -16,7 +16,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ModelProto Small() { return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { [n] y = Neg(x) }"); }
+ModelProto Small() {
+  return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { [n] y = Neg(x) }");
+}
 template <class E>
 std::string LoadError(const std::function<void(ModelProto&)>& edit) {
   ModelProto model = Small();
@@ -36,7 +38,8 @@ TEST(LoadingTest, VersionsNewerThanKnown) {
             "the model imports ai.onnx version 29, this build reads up to 28");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_opset_import(0)->set_version(-3); }),
             "the model imports ai.onnx version -3");
-  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_opset_import(); }), "the model imports no operator set");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_opset_import(); }),
+            "the model imports no operator set");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_graph(); }), "the model has no graph");
   EXPECT_THAT(LoadError<Unsupported>([](ModelProto& m) {
                 m.set_ir_version(2);
@@ -47,9 +50,12 @@ TEST(LoadingTest, VersionsNewerThanKnown) {
 
 TEST(LoadingTest, AllOperatorsThatCannotRunAtOnce) {
   EXPECT_EQ(ThrownBy<Unsupported>([] {
-              FromText("g (float[N] x) => (float[N] y) { [a] t = LSTMM(x) [b] u = LSTMM(t) v = other.Foo(u) w = my.Bar(v) y = Neg(w) }");
+              FromText(
+                  "g (float[N] x) => (float[N] y) { [a] t = LSTMM(x) [b] u = LSTMM(t) v = other.Foo(u) w = my.Bar(v) y "
+                  "= Neg(w) }");
             }),
-            "3 operators cannot run: LSTMM of ai.onnx 17 (node \"a\"), Foo of other, which the model does not import, Bar of my 1");
+            "3 operators cannot run: LSTMM of ai.onnx 17 (node \"a\"), Foo of other, which the model does not import, "
+            "Bar of my 1");
   EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->set_op_type("Nothing"); }),
             "1 operator cannot run: Nothing of ai.onnx 17 (node \"n\")");
   EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->clear_op_type(); }),
@@ -58,7 +64,8 @@ TEST(LoadingTest, AllOperatorsThatCannotRunAtOnce) {
 
 TEST(LoadingTest, OperatorsOfOtherVersionsAreSaidSo) {
   EXPECT_EQ(ThrownBy<Unsupported>([] {
-              Session::FromModel(ParseModelText("<ir_version: 8, opset_import: [\"\" : 9]> g (seq(float) s) => (int64 n) { n = SequenceLength(s) }"));
+              Session::FromModel(ParseModelText(
+                  "<ir_version: 8, opset_import: [\"\" : 9]> g (seq(float) s) => (int64 n) { n = SequenceLength(s) }"));
             }),
             "1 operator cannot run: SequenceLength of ai.onnx 9, known in other versions only");
 }
@@ -74,15 +81,18 @@ TEST(LoadingTest, NodesAgainstTheirOperator) {
             "Neg node \"n\", input 0 'X': is required");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_graph()->mutable_node(0)->add_input("x"); }),
             "Neg node \"n\": takes at most 1 inputs, got 2");
-  EXPECT_THAT(ThrownBy<InvalidArgument>([] { FromText("g () => (seq(float) s) { [e] s = SequenceEmpty <dtype: float = 1>() }"); }),
+  EXPECT_THAT(ThrownBy<InvalidArgument>(
+                  [] { FromText("g () => (seq(float) s) { [e] s = SequenceEmpty <dtype: float = 1>() }"); }),
               HasSubstr("SequenceEmpty node \"e\", attribute 'dtype': must be an int, is a float"));
 }
 
 TEST(LoadingTest, GraphsThatHangTogetherWrongly) {
-  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "q"; }),
-            "Neg node \"n\", input 0 (\"q\"): is not produced by any node, input or initializer");
-  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "y"; }),
-            "the graph has a cycle: Neg node \"n\" -> Neg node \"n\"");
+  EXPECT_EQ(
+      LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "q"; }),
+      "Neg node \"n\", input 0 (\"q\"): is not produced by any node, input or initializer");
+  EXPECT_EQ(
+      LoadError<InvalidArgument>([](ModelProto& m) { *m.mutable_graph()->mutable_node(0)->mutable_input(0) = "y"; }),
+      "the graph has a cycle: Neg node \"n\" -> Neg node \"n\"");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_graph()->mutable_output(0)->set_name("z"); }),
             "graph output \"z\": is not produced");
 }
@@ -114,15 +124,19 @@ TEST(LoadingTest, DataOfInitializers) {
 
 TEST(LoadingTest, ConstantsAreComputedOnce) {
   const Session session = FromText(
-      "g (float[N] x) => (float[N] y, float[2] d) { c = Constant <value = float[2] {1, 2}>() d = Neg(c) e = Add(d, d) y = Add(x, e) }");
+      "g (float[N] x) => (float[N] y, float[2] d) { c = Constant <value = float[2] {1, 2}>() d = Neg(c) e = Add(d, d) "
+      "y = Add(x, e) }");
   const ValueMap out = session.Run({{"x", Vec({0, 0})}});
   EXPECT_THAT(Floats(out.at("d")), ElementsAre(-1, -2));
   EXPECT_THAT(Floats(out.at("y")), ElementsAre(-2, -4));
 }
 
 TEST(LoadingTest, ConstantNodesThatFailWaitForTheRun) {
-  const Session session = FromText("g (float[N] x) => (float[N] y, z) <float[2] a = {1, 2}, float[3] b = {1, 2, 3}> { y = Neg(x) [bad] z = Add(a, b) }");
-  EXPECT_THAT(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}}); }), testing::StartsWith("Add node \"bad\""));
+  const Session session = FromText(
+      "g (float[N] x) => (float[N] y, z) <float[2] a = {1, 2}, float[3] b = {1, 2, 3}> { y = Neg(x) [bad] z = Add(a, "
+      "b) }");
+  EXPECT_THAT(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}}); }),
+              testing::StartsWith("Add node \"bad\""));
 }
 
 TEST(LoadingTest, FilesRoundTrip) {
@@ -137,8 +151,10 @@ TEST(LoadingTest, FilesRoundTrip) {
   EXPECT_THAT(Floats(Session::Parse(bytes).Run({{"x", Vec({2})}}).at("y")), ElementsAre(-2));
   EXPECT_EQ(ThrownBy<Unsupported>([&] { WriteModelFile(Small(), (folder / "a.xml").string()); }),
             "\"" + (folder / "a.xml").string() + "\": OpenVINO IR cannot be written");
-  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.onnx").string()); }), HasSubstr("not_there.onnx"));
-  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.xml").string()); }), HasSubstr("not_there.xml"));
+  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.onnx").string()); }),
+              HasSubstr("not_there.onnx"));
+  EXPECT_THAT(ThrownBy<IoError>([&] { Session::Load((folder / "not_there.xml").string()); }),
+              HasSubstr("not_there.xml"));
   EXPECT_THAT(ThrownBy<ModelParseError>([&] { Session::Parse("no model"); }), HasSubstr("byte"));
   std::filesystem::remove_all(folder);
 }

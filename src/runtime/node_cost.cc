@@ -16,7 +16,8 @@ constexpr double kUsualRows = 8;          // of a factor nothing is known of
 
 // Each of them multiplies every element of a weight with rows of its first input.
 bool IsProduct(std::string_view type) {
-  static constexpr std::string_view kProducts[] = {"MatMul", "Gemm", "Conv", "LSTM", "GRU", "RNN", "LSTMSequence", "Einsum"};
+  static constexpr std::string_view kProducts[] = {"MatMul", "Gemm", "Conv",         "LSTM",
+                                                   "GRU",    "RNN",  "LSTMSequence", "Einsum"};
   return std::ranges::find(kProducts, type) != std::end(kProducts);
 }
 

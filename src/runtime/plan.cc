@@ -24,7 +24,8 @@ namespace {
 
 using Source = GraphIndex::Source;
 
-// Results of nodes with constant inputs are kept up to this size; larger ones are computed in each run, which frees them again.
+// Results of nodes with constant inputs are kept up to this size; larger ones are computed in each run, which frees
+// them again.
 constexpr int64_t kMaxFoldedBytes = 16 << 20;
 
 std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
@@ -35,8 +36,12 @@ class Preparation : public PrepareContext {
       : node_(node), opset_(opset), constants_(std::move(constants)), types_(std::move(types)) {}
   const NodeProto& node() const override { return node_; }
   int64_t opset() const override { return opset_; }
-  const Tensor* ConstantInput(int i) const override { return InRange(i) ? constants_[static_cast<size_t>(i)] : nullptr; }
-  TensorType InputType(int i) const override { return InRange(i) ? types_[static_cast<size_t>(i)] : TensorType::kUndefined; }
+  const Tensor* ConstantInput(int i) const override {
+    return InRange(i) ? constants_[static_cast<size_t>(i)] : nullptr;
+  }
+  TensorType InputType(int i) const override {
+    return InRange(i) ? types_[static_cast<size_t>(i)] : TensorType::kUndefined;
+  }
 
  private:
   bool InRange(int i) const { return i >= 0 && static_cast<size_t>(i) < types_.size(); }
@@ -63,11 +68,12 @@ class Planner {
 
   std::unique_ptr<GraphPlan> Run() {
     auto plan = std::make_unique<GraphPlan>();
-    const GraphIndex index(model_.graph(), captures_, false);  // names first: nothing else can be said of a graph they fail in
+    const GraphIndex index(model_.graph(), captures_,
+                           false);  // names first: nothing else can be said of a graph they fail in
     FindOps(model_.graph());
     if (!unsupported_.empty())
-      throw Unsupported(fmt::format("{} operator{} cannot run: {}", unsupported_.size(), unsupported_.size() == 1 ? "" : "s",
-                                    fmt::join(unsupported_, ", ")));
+      throw Unsupported(fmt::format("{} operator{} cannot run: {}", unsupported_.size(),
+                                    unsupported_.size() == 1 ? "" : "s", fmt::join(unsupported_, ", ")));
     PlanGraph(index, nullptr, *plan, nullptr);
     return plan;
   }
@@ -94,9 +100,11 @@ class Planner {
 
   // "LSTMM of ai.onnx 17 (node "a")"
   std::string WhyNot(const NodeProto& node, int64_t opset) const {
-    const std::string_view domain = Domain(node.domain()).empty() ? std::string_view("ai.onnx") : std::string_view(node.domain());
+    const std::string_view domain =
+        Domain(node.domain()).empty() ? std::string_view("ai.onnx") : std::string_view(node.domain());
     std::string text = node.op_type().empty() ? std::string("a node without operator") : node.op_type().as_string();
-    text += opset < 0 ? fmt::format(" of {}, which the model does not import", domain) : fmt::format(" of {} {}", domain, opset);
+    text += opset < 0 ? fmt::format(" of {}, which the model does not import", domain)
+                      : fmt::format(" of {} {}", domain, opset);
     if (opset >= 0 && KnowsOp(Domain(node.domain()), node.op_type())) text += ", known in other versions only";
     if (!node.name().empty()) text += fmt::format(" (node \"{}\")", node.name().as_string());
     return text;
@@ -209,7 +217,9 @@ class Planner {
     const ValueRef& ref = (*scope.refs)[static_cast<size_t>(id)];
     if (ref.kind == ValueRef::Kind::kConstant) {
       const Value& value = scope.plan->constants[static_cast<size_t>(ref.index)];
-      return value.IsTensor() ? value.tensor().dtype() : value.IsSequence() ? value.sequence().dtype() : TensorType::kUndefined;
+      return value.IsTensor()     ? value.tensor().dtype()
+             : value.IsSequence() ? value.sequence().dtype()
+                                  : TensorType::kUndefined;
     }
     const std::string_view name = scope.index->name(id);
     const TensorType type = types_.TypeOf(scope.index->graph(), name);
@@ -272,7 +282,8 @@ class Planner {
     const std::vector<Formal>& formals = plan.op->inputs;
     for (size_t i = 0; i < plan.inputs.size(); ++i) {
       const Formal& formal = formals[std::min(i, formals.size() - 1)];
-      InputCheck check{formal.types.bits, formal.kind, formal.count != FormalCount::kOptional && !plan.node->input(i).empty(), -1};
+      InputCheck check{formal.types.bits, formal.kind,
+                       formal.count != FormalCount::kOptional && !plan.node->input(i).empty(), -1};
       for (size_t j = 0; j < i && !formal.type_var.empty() && check.same_as < 0; ++j)
         if (formals[std::min(j, formals.size() - 1)].type_var == formal.type_var && !plan.node->input(j).empty())
           check.same_as = static_cast<int16_t>(j);
@@ -280,8 +291,8 @@ class Planner {
     }
   }
 
-  // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the run, if the
-  // node is ever reached; large results are not kept.
+  // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the
+  // run, if the node is ever reached; large results are not kept.
   static bool Fold(int n, const GraphIndex& index, GraphPlan& plan, const NodePlan& node, std::vector<ValueRef>& refs) {
     if (node.op->random || !node.bodies.empty()) return false;
     for (const ValueRef& ref : node.inputs)
@@ -312,7 +323,9 @@ class Planner {
 
 }  // namespace
 
-std::string BodyPlan::PlaceIn(const NodeProto& node, int64_t element) const { return BodyPlace(node, *graph.graph, element); }
+std::string BodyPlan::PlaceIn(const NodeProto& node, int64_t element) const {
+  return BodyPlace(node, *graph.graph, element);
+}
 
 std::unique_ptr<GraphPlan> MakePlan(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options) {
   return Planner(model, types, options).Run();

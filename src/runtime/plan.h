@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a graph: its names as places in a frame, its operators found and prepared, constants kept, and for each value the last
-// node that uses it. Made once per session, read by any number of runs at once.
+// The plan of a graph: its names as places in a frame, its operators found and prepared, constants kept, and for each
+// value the last node that uses it. Made once per session, read by any number of runs at once.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ struct ValueRef {
 
 // What is checked of one input before each run of its node.
 struct InputCheck {
-  uint32_t types = 0;        // TypeSet bits
+  uint32_t types = 0;  // TypeSet bits
   FormalKind kind = FormalKind::kAny;
   bool required = false;
-  int16_t same_as = -1;      // an earlier input with the same type variable
+  int16_t same_as = -1;  // an earlier input with the same type variable
 };
 
 struct BodyPlan;
@@ -49,12 +49,12 @@ struct NodePlan {
 
 struct GraphPlan {
   const GraphProto* graph = nullptr;
-  std::vector<NodePlan> nodes;       // in running order
-  std::vector<int32_t> inputs;       // the slot of each graph input, -1 for one nobody uses
-  std::vector<ValueRef> outputs;     // of the graph's outputs
+  std::vector<NodePlan> nodes;    // in running order
+  std::vector<int32_t> inputs;    // the slot of each graph input, -1 for one nobody uses
+  std::vector<ValueRef> outputs;  // of the graph's outputs
   std::vector<TensorType> output_types;
   std::vector<Value> constants;
-  double nanoseconds = 0;            // of one run, estimated
+  double nanoseconds = 0;  // of one run, estimated
   FramePool frames{0};
 };
 
@@ -71,7 +71,8 @@ class TypeKnowledge {
   virtual ~TypeKnowledge() = default;
   // kUndefined when nothing is known. For a sequence, of its elements.
   virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
-  // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is known.
+  // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is
+  // known.
   virtual double ElementsOf(const GraphProto& graph, std::string_view value) const = 0;
 };
 
@@ -80,8 +81,9 @@ struct PlanOptions {
   bool defaults_are_inputs = false;
 };
 
-// Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an operator's
-// preparation finds), Unsupported for all operators at once that cannot run. `model` has no functions and must outlive the plan.
+// Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an
+// operator's preparation finds), Unsupported for all operators at once that cannot run. `model` has no functions and
+// must outlive the plan.
 std::unique_ptr<GraphPlan> MakePlan(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -14,7 +14,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 // The text of a graph (and functions after it), as a model of this operator set.
 inline Session FromText(std::string_view graph, const SessionOptions& options = {}) {
-  return Session::FromModel(ParseModelText("<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]>\n" + std::string(graph)), options);
+  return Session::FromModel(
+      ParseModelText("<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]>\n" + std::string(graph)), options);
 }
 
 // The message of the E it throws; whatever else happens is told, too.

@@ -28,7 +28,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 [[noreturn]] void FailIo(std::string_view what, std::string_view name, std::string fact) {
-  throw InvalidArgument(std::move(fact), {.op_type = {}, .node_name = {}, .subject = fmt::format("{} \"{}\"", what, name), .path = {}});
+  throw InvalidArgument(std::move(fact),
+                        {.op_type = {}, .node_name = {}, .subject = fmt::format("{} \"{}\"", what, name), .path = {}});
 }
 
 std::string Quoted(const std::vector<ValueDescription>& values) {
@@ -73,7 +74,8 @@ struct Session::Impl {
     plan = MakePlan(Runnable(), *types, {});
     std::unordered_map<std::string_view, bool> initialized;
     for (const TensorProto& tensor : graph.initializer()) initialized.emplace(tensor.name(), true);
-    for (const SparseTensorProto& tensor : graph.sparse_initializer()) initialized.emplace(tensor.values().name(), true);
+    for (const SparseTensorProto& tensor : graph.sparse_initializer())
+      initialized.emplace(tensor.values().name(), true);
     for (const ValueInfoProto& input : graph.input()) {
       inputs.push_back({input.name(), DeclaredType(input, "graph input"), initialized.contains(input.name())});
       input_descriptions.push_back(Describe(input, types->Find(graph, input.name())));
@@ -134,7 +136,8 @@ struct Session::Impl {
     if (found != feeds.size()) {
       for (const auto& [name, value] : feeds)
         if (std::ranges::none_of(inputs, [&](const Input& input) { return input.name == name; }))
-          FailIo("input", name, fmt::format("the model has no such input; its inputs are {}", Quoted(input_descriptions)));
+          FailIo("input", name,
+                 fmt::format("the model has no such input; its inputs are {}", Quoted(input_descriptions)));
     }
     return overrides;
   }
@@ -145,20 +148,23 @@ struct Session::Impl {
     for (const std::string& name : wanted) {
       const auto it = std::ranges::find(output_descriptions, name, &ValueDescription::name);
       if (it == output_descriptions.end())
-        FailIo("output", name, fmt::format("the model has no such output; its outputs are {}", Quoted(output_descriptions)));
+        FailIo("output", name,
+               fmt::format("the model has no such output; its outputs are {}", Quoted(output_descriptions)));
       picked.push_back(static_cast<int>(it - output_descriptions.begin()));
     }
     return picked;
   }
 
-  // The plan in which initializers of inputs are defaults only; made when the first run overrides one. Fills defaults not overridden.
+  // The plan in which initializers of inputs are defaults only; made when the first run overrides one. Fills defaults
+  // not overridden.
   const GraphPlan& OverridePlan(std::vector<Value>& in) const {
     std::call_once(override_once, [&] {
       override_plan = MakePlan(Runnable(), *types, {.defaults_are_inputs = true});
       const GraphProto& graph = Runnable().graph();
       std::unordered_map<std::string_view, Value> values;
       for (const TensorProto& tensor : graph.initializer()) values.emplace(tensor.name(), TensorFromProto(tensor));
-      for (const SparseTensorProto& tensor : graph.sparse_initializer()) values.emplace(tensor.values().name(), TensorFromSparse(tensor));
+      for (const SparseTensorProto& tensor : graph.sparse_initializer())
+        values.emplace(tensor.values().name(), TensorFromSparse(tensor));
       for (const Input& input : inputs) defaults.push_back(input.has_default ? values.at(input.name) : Value());
     });
     for (size_t i = 0; i < in.size(); ++i)
@@ -182,7 +188,9 @@ struct Session::Impl {
   mutable std::vector<Value> defaults;
 };
 
-Session Session::Load(const std::string& path, const SessionOptions& options) { return FromModel(ReadModelFile(path), options); }
+Session Session::Load(const std::string& path, const SessionOptions& options) {
+  return FromModel(ReadModelFile(path), options);
+}
 
 Session Session::Parse(std::string_view bytes, const SessionOptions& options) {
   return FromModel(TranslateErrors([&] { return ParseModel(bytes, nullptr); }), options);

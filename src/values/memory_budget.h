@@ -13,8 +13,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Counts the storage of tensors made while it is the current budget of the thread that makes them, until they die, whichever
-// thread that happens on. Thread safe.
+// Counts the storage of tensors made while it is the current budget of the thread that makes them, until they die,
+// whichever thread that happens on. Thread safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}

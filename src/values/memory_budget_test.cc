@@ -17,7 +17,9 @@ TEST(MemoryBudgetTest, CountsLivingTensorsOnly) {
   {
     const MemoryBudgetScope scope(budget);
     kept = Tensor(TensorType::kFloat, Shape{100});
-    { const Tensor gone(TensorType::kFloat, Shape{150}); }
+    {
+      const Tensor gone(TensorType::kFloat, Shape{150});
+    }
     EXPECT_EQ(budget->used(), 400);
     try {
       const Tensor more(TensorType::kUint8, Shape{601});

@@ -13,8 +13,8 @@ namespace {
 void CheckElement(TensorType dtype, const Tensor& element, int64_t position) {
   if (!element.defined()) throw InvalidArgument(fmt::format("element {} of a sequence is undefined", position));
   if (dtype == element.dtype()) return;
-  throw InvalidArgument(fmt::format("element {} is {}, expected {}", position, onnx_optim::ToTypeString(element.dtype()),
-                                    onnx_optim::ToTypeString(dtype)));
+  throw InvalidArgument(fmt::format("element {} is {}, expected {}", position,
+                                    onnx_optim::ToTypeString(element.dtype()), onnx_optim::ToTypeString(dtype)));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 Tensor Number(float value) { return Tensor::Scalar<float>(value); }
 std::string Numbers(const Sequence& sequence) {
   std::string text;
-  for (const Tensor& element : sequence.elements()) text += std::to_string(static_cast<int>(element.View<float>()[0])) + " ";
+  for (const Tensor& element : sequence.elements())
+    text += std::to_string(static_cast<int>(element.View<float>()[0])) + " ";
   return text;
 }
 

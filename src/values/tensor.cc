@@ -72,13 +72,14 @@ struct Extent {
 };
 Extent ExtentOf(TensorType dtype, const Shape& shape) {
   if (dtype == TensorType::kUndefined) throw InvalidArgument("a tensor needs an element type");
-  const int64_t bits = dtype == TensorType::kString ? 8 * static_cast<int64_t>(sizeof(std::string))
-                                                    : onnx_optim::BitsOf(dtype);
+  const int64_t bits =
+      dtype == TensorType::kString ? 8 * static_cast<int64_t>(sizeof(std::string)) : onnx_optim::BitsOf(dtype);
   const auto describe = [&] { return onnx_optim::ToTypeString(dtype) + shape.ToString(); };
   for (const int64_t dim : shape)
     if (dim < 0) throw InvalidArgument(fmt::format("{} has a negative dim", describe()));
   const auto elements = CheckedProduct(shape.dims());
-  if (!elements) throw InvalidArgument(fmt::format("{} is too large: its element count does not fit in 64 bits", describe()));
+  if (!elements)
+    throw InvalidArgument(fmt::format("{} is too large: its element count does not fit in 64 bits", describe()));
   if (bits >= 8) {
     const auto bytes = CheckedMul(*elements, bits / 8);
     if (!bytes) throw InvalidArgument(fmt::format("{} is too large: its size does not fit in 64 bits", describe()));
@@ -132,7 +133,8 @@ Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, std::shar
   if (reinterpret_cast<uintptr_t>(data) % AlignmentOf(dtype) != 0)
     throw InvalidArgument(fmt::format("borrowed data is not aligned for {}", type));
   tensor.owner_ = std::move(owner);
-  tensor.data_ = const_cast<void*>(data);  // written through mutable_data only, which refuses while writable_ is not set
+  tensor.data_ =
+      const_cast<void*>(data);  // written through mutable_data only, which refuses while writable_ is not set
   tensor.shape_ = std::move(shape);
   tensor.dtype_ = dtype;
   return tensor;
@@ -172,7 +174,8 @@ void Tensor::Unshare() {
 
 Tensor Tensor::WithShape(Shape shape) const {
   if (CheckedProduct(shape.dims()) != num_elements_)
-    throw InvalidArgument(fmt::format("{} cannot take shape {}: the element counts differ", TypeString(), shape.ToString()));
+    throw InvalidArgument(
+        fmt::format("{} cannot take shape {}: the element counts differ", TypeString(), shape.ToString()));
   Tensor tensor = *this;
   tensor.shape_ = std::move(shape);
   return tensor;

@@ -51,13 +51,14 @@ class Reader {
     CheckHeader();
     const Field* field = FindField();
     if (field == nullptr) {
-      if (elements_ > 0) Fail(fmt::format("holds no data, {} has {} element{}", Describe(), elements_, elements_ == 1 ? "" : "s"));
+      if (elements_ > 0)
+        Fail(fmt::format("holds no data, {} has {} element{}", Describe(), elements_, elements_ == 1 ? "" : "s"));
       return Tensor(type_, shape_);
     }
     if (*field == Field::kRaw) return ReadRaw();
     if (*field != TypedFieldOf(type_))
-      Fail(fmt::format("has its data in {}, {} keeps it in {} or raw_data", NameOf(*field), onnx_optim::ToTypeString(type_),
-                       NameOf(TypedFieldOf(type_))));
+      Fail(fmt::format("has its data in {}, {} keeps it in {} or raw_data", NameOf(*field),
+                       onnx_optim::ToTypeString(type_), NameOf(TypedFieldOf(type_))));
     switch (*field) {
       case Field::kFloat:
         return ReadSame(proto_.float_data(), *field, type_ == TensorType::kComplex64 ? 2 : 1);
@@ -78,7 +79,8 @@ class Reader {
  private:
   [[noreturn]] void Fail(std::string fact) const { throw InvalidArgument(std::move(fact), Where()); }
   ErrorWhere Where() const {
-    return {.op_type = {}, .node_name = {}, .subject = fmt::format("tensor \"{}\"", proto_.name().as_string()), .path = {}};
+    return {
+        .op_type = {}, .node_name = {}, .subject = fmt::format("tensor \"{}\"", proto_.name().as_string()), .path = {}};
   }
   std::string Describe() const { return onnx_optim::ToTypeString(type_) + shape_.ToString(); }
 
@@ -95,8 +97,7 @@ class Reader {
     if (!bits) Fail(fmt::format("has dims {} whose size does not fit in 64 bits", shape_.ToString()));
     elements_ = *elements;
     if (proto_.has_segment()) throw Unsupported("is stored in segments", Where());
-    if (proto_.data_location() == TensorProto::EXTERNAL)
-      throw Unsupported("has its data in an external file", Where());
+    if (proto_.data_location() == TensorProto::EXTERNAL) throw Unsupported("has its data in an external file", Where());
   }
 
   // The one field that holds data; null when none does. Raw data counts as there when it has bytes.

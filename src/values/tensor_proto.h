@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From and to the messages that hold values. Every conversion checks sizes before it allocates, so that a message costs no more
-// memory than its own bytes justify. Hosts are little-endian, as the messages are.
+// From and to the messages that hold values. Every conversion checks sizes before it allocates, so that a message costs
+// no more memory than its own bytes justify. Hosts are little-endian, as the messages are.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,10 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// The tensor in `proto`. raw_data is borrowed when it is aligned for the element type (the message's bytes then live as long as
-// the tensor), anything else is copied. Throws InvalidArgument, subject `tensor "w"`, for dims, data and element type that do not
-// belong together; Unsupported for data in an external file (the reader of the file brings that in) and for segments.
+// The tensor in `proto`. raw_data is borrowed when it is aligned for the element type (the message's bytes then live as
+// long as the tensor), anything else is copied. Throws InvalidArgument, subject `tensor "w"`, for dims, data and
+// element type that do not belong together; Unsupported for data in an external file (the reader of the file brings
+// that in) and for segments.
 Tensor TensorFromProto(const TensorProto& proto);
 // The dense form, up to 1 GiB. Same errors; indices must lie inside the dims, each at most once, in ascending order.
 Tensor TensorFromSparse(const SparseTensorProto& proto);

@@ -170,14 +170,16 @@ TEST(TensorProtoTest, DataThatDoesNotFitTheDims) {
   EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has 20 bytes of raw_data, tensor(float)[2,2] needs 16");
   p = Proto(TensorProto::FLOAT, {int64_t{1} << 40});
   SetRaw<float>(p, {1, 2, 3, 4});
-  EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has 16 bytes of raw_data, tensor(float)[1099511627776] needs 4398046511104");
+  EXPECT_EQ(ErrorOfProto(p),
+            "tensor \"w\": has 16 bytes of raw_data, tensor(float)[1099511627776] needs 4398046511104");
   p = Proto(TensorProto::FLOAT, {3});
   p.add_float_data(1);
   EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has 1 values in float_data, tensor(float)[3] needs 3");
   p = Proto(TensorProto::COMPLEX64, {1});
   p.add_float_data(1);
   EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has 1 values in float_data, tensor(complex64)[1] needs 2");
-  EXPECT_EQ(ErrorOfProto(Proto(TensorProto::FLOAT, {2})), "tensor \"w\": holds no data, tensor(float)[2] has 2 elements");
+  EXPECT_EQ(ErrorOfProto(Proto(TensorProto::FLOAT, {2})),
+            "tensor \"w\": holds no data, tensor(float)[2] has 2 elements");
   p = Proto(TensorProto::FLOAT, {0});
   SetRaw<float>(p, {1});
   EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has 4 bytes of raw_data, tensor(float)[0] needs 0");
@@ -186,7 +188,8 @@ TEST(TensorProtoTest, DataThatDoesNotFitTheDims) {
 TEST(TensorProtoTest, DataInTheWrongPlace) {
   TensorProto p = Proto(TensorProto::FLOAT, {1});
   p.add_int64_data(1);
-  EXPECT_EQ(ErrorOfProto(p), "tensor \"w\": has its data in int64_data, tensor(float) keeps it in float_data or raw_data");
+  EXPECT_EQ(ErrorOfProto(p),
+            "tensor \"w\": has its data in int64_data, tensor(float) keeps it in float_data or raw_data");
   p = Proto(TensorProto::FLOAT, {1});
   p.add_float_data(1);
   SetRaw<float>(p, {1});
@@ -204,8 +207,10 @@ TEST(TensorProtoTest, ValuesThatDoNotFitTheType) {
   };
   EXPECT_EQ(error(TensorProto::UINT8, 256), "tensor \"w\": has 256 at int32_data[0], which does not fit in uint8");
   EXPECT_EQ(error(TensorProto::INT8, -129), "tensor \"w\": has -129 at int32_data[0], which does not fit in int8");
-  EXPECT_EQ(error(TensorProto::FLOAT16, 65536), "tensor \"w\": has 65536 at int32_data[0], which does not fit in float16");
-  EXPECT_EQ(error(TensorProto::INT4, 256), "tensor \"w\": has 256 at int32_data[0], which does not fit in a byte of int4");
+  EXPECT_EQ(error(TensorProto::FLOAT16, 65536),
+            "tensor \"w\": has 65536 at int32_data[0], which does not fit in float16");
+  EXPECT_EQ(error(TensorProto::INT4, 256),
+            "tensor \"w\": has 256 at int32_data[0], which does not fit in a byte of int4");
   EXPECT_EQ(error(TensorProto::BOOL, 2), "tensor \"w\": has 2 as bool element 0");
   TensorProto p = Proto(TensorProto::BOOL, {2});
   SetRaw<uint8_t>(p, {1, 7});

@@ -110,7 +110,8 @@ TEST(TensorTest, BorrowRefusesWhatCannotBe) {
 }
 
 TEST(TensorTest, ImpossibleSizesAreErrors) {
-  EXPECT_EQ(MessageOf<InvalidArgument>([] { Tensor(TensorType::kUndefined, Shape{1}); }), "a tensor needs an element type");
+  EXPECT_EQ(MessageOf<InvalidArgument>([] { Tensor(TensorType::kUndefined, Shape{1}); }),
+            "a tensor needs an element type");
   EXPECT_EQ(MessageOf<InvalidArgument>([] { Tensor(TensorType::kFloat, Shape{2, -1}); }),
             "tensor(float)[2,-1] has a negative dim");
   EXPECT_EQ(MessageOf<InvalidArgument>([] { Tensor(TensorType::kFloat, Shape{int64_t{1} << 32, int64_t{1} << 32}); }),
@@ -127,7 +128,8 @@ TEST(TensorTest, ViewsCheckTheType) {
   const Tensor tensor = Tensor::Scalar<float>(1);
   EXPECT_EQ(tensor.rank(), 0);
   EXPECT_EQ(MessageOf<InvalidArgument>([&] { (void)tensor.View<double>(); }), "tensor(float)[] is read as double");
-  EXPECT_EQ(MessageOf<InvalidArgument>([&] { Tensor::Of<float>(Shape{3}, {1, 2}); }), "tensor(float)[3] needs 3 elements, got 2");
+  EXPECT_EQ(MessageOf<InvalidArgument>([&] { Tensor::Of<float>(Shape{3}, {1, 2}); }),
+            "tensor(float)[3] needs 3 elements, got 2");
 }
 
 TEST(TensorTest, ReshapeAndPartsShareElements) {

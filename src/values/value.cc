@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "onnxseq/value.h"
+
 #include <fmt/format.h>
 
 #include "onnxseq/errors.h"
-#include "onnxseq/value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {

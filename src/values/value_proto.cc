@@ -18,7 +18,8 @@ ErrorWhere Where(std::string_view kind, const std::string& name) {
 }  // namespace
 
 Sequence SequenceFromProto(const SequenceProto& proto) {
-  if (proto.has_sparse_tensor_values() || proto.has_sequence_values() || proto.has_map_values() || proto.has_optional_values() ||
+  if (proto.has_sparse_tensor_values() || proto.has_sequence_values() || proto.has_map_values() ||
+      proto.has_optional_values() ||
       (proto.elem_type() != SequenceProto::UNDEFINED && proto.elem_type() != SequenceProto::TENSOR))
     throw Unsupported("holds elements that are no tensors", Where("sequence", proto.name()));
   std::vector<Tensor> elements;

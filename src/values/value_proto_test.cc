@@ -37,9 +37,10 @@ TEST(SparseTensorTest, LinearAndPerAxisIndices) {
               ElementsAre(0, 5, 7, 0));
   EXPECT_THAT(TensorFromSparse(Sparse({2, 2}, values, Tensor::Of<int64_t>(Shape{2, 2}, {0, 0, 1, 1}))).View<float>(),
               ElementsAre(5, 0, 0, 7));
-  EXPECT_THAT(TensorFromSparse(Sparse({3}, Tensor::Of<std::string>(Shape{1}, {"x"}), Tensor::Of<int64_t>(Shape{1}, {2})))
-                  .View<std::string>(),
-              ElementsAre("", "", "x"));
+  EXPECT_THAT(
+      TensorFromSparse(Sparse({3}, Tensor::Of<std::string>(Shape{1}, {"x"}), Tensor::Of<int64_t>(Shape{1}, {2})))
+          .View<std::string>(),
+      ElementsAre("", "", "x"));
 }
 
 TEST(SparseTensorTest, Errors) {
@@ -56,7 +57,8 @@ TEST(SparseTensorTest, Errors) {
             "sparse tensor \"s\": has index 1 after index 1: indices must ascend");
   EXPECT_EQ(error({4}, values, Tensor::Of<int32_t>(Shape{1}, {1})),
             "sparse tensor \"s\": has indices tensor(int32)[1], expected tensor(int64)[1] or tensor(int64)[1,1]");
-  EXPECT_EQ(error({4}, Tensor::Scalar<float>(1), at(0)), "sparse tensor \"s\": has values tensor(float)[], expected one dim");
+  EXPECT_EQ(error({4}, Tensor::Scalar<float>(1), at(0)),
+            "sparse tensor \"s\": has values tensor(float)[], expected one dim");
   EXPECT_EQ(error({}, values, at(0)), "sparse tensor \"s\": has no dims");
   EXPECT_EQ(error({-4}, values, at(0)), "sparse tensor \"s\": has dims [-4] that are negative or too large");
   EXPECT_EQ(error({int64_t{1} << 40}, values, at(0)),

@@ -16,8 +16,8 @@ using onnx_optim::shapes::ShapeValue;
 
 class Checker {
  public:
-  // A file may declare seq(float[N]) although its elements differ in N, as models of the official tests do: then N stands for
-  // nothing, and what mentions it is not held against anything.
+  // A file may declare seq(float[N]) although its elements differ in N, as models of the official tests do: then N
+  // stands for nothing, and what mentions it is not held against anything.
   void FindRagged(const ShapeValue& inferred, const Value& actual) {
     if (!inferred.IsSequence() || !actual.IsSequence()) return;
     const OptimShape& shape = inferred.SequenceOf().elem.Shape();
@@ -42,7 +42,8 @@ class Checker {
       if (onnx_optim::Mentions(dim, name)) return;
     if (const std::string* name = onnx_optim::SymbolName(dim)) {
       const auto [it, is_new] = symbols_.try_emplace(*name, actual);
-      if (!is_new && it->second != actual) Say("{} is {}, but its symbol {} is {} elsewhere", what, actual, *name, it->second);
+      if (!is_new && it->second != actual)
+        Say("{} is {}, but its symbol {} is {} elsewhere", what, actual, *name, it->second);
       return;
     }
     later_.push_back({what, dim, actual});
@@ -61,16 +62,18 @@ class Checker {
           return Say("{} is {}, inferred {}", what, actual.TypeString(), *inferred.Present() ? "present" : "absent");
         if (!actual.IsNone()) Of(what, inferred.Elem(), actual);
         return;
-      default: return;
+      default:
+        return;
     }
   }
 
   std::vector<std::string> Finish() {
     for (const Pending& p : later_) {
-      const std::optional<int64_t> value = onnx_optim::Evaluate(p.dim, [&](std::string_view name) -> std::optional<int64_t> {
-        const auto it = symbols_.find(name);
-        return it == symbols_.end() ? std::nullopt : std::optional(it->second);
-      });
+      const std::optional<int64_t> value =
+          onnx_optim::Evaluate(p.dim, [&](std::string_view name) -> std::optional<int64_t> {
+            const auto it = symbols_.find(name);
+            return it == symbols_.end() ? std::nullopt : std::optional(it->second);
+          });
       if (value && *value != p.actual) Say("{} is {}, inferred {} = {}", p.what, p.actual, p.dim.ToString(), *value);
     }
     return std::move(contradictions_);
@@ -87,8 +90,10 @@ class Checker {
       Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
     const OptimShape& shape = inferred.Shape();
     if (shape.IsUnknown()) return;
-    if (static_cast<int>(shape.Rank()) != actual.rank()) return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
-    for (size_t d = 0; d < shape.Rank(); ++d) Dim(fmt::format("axis {} of {}", d, what), shape[d], actual.dim(static_cast<int>(d)));
+    if (static_cast<int>(shape.Rank()) != actual.rank())
+      return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
+    for (size_t d = 0; d < shape.Rank(); ++d)
+      Dim(fmt::format("axis {} of {}", d, what), shape[d], actual.dim(static_cast<int>(d)));
     if (inferred.Elements() == nullptr) return;
     const KnownElements& elements = *inferred.Elements();
     if (static_cast<int64_t>(elements.size()) != actual.NumElements())
@@ -101,7 +106,8 @@ class Checker {
 
   void OfSequence(const std::string& what, const SequenceInfo& inferred, const Sequence& actual) {
     Dim("the length of " + what, inferred.length, actual.size());
-    if (inferred.ElemDtype() != TensorType::kUndefined && actual.dtype() != TensorType::kUndefined && inferred.ElemDtype() != actual.dtype())
+    if (inferred.ElemDtype() != TensorType::kUndefined && actual.dtype() != TensorType::kUndefined &&
+        inferred.ElemDtype() != actual.dtype())
       Say("{} is {}, inferred elements {}", what, actual.TypeString(), onnx_optim::ToTypeString(inferred.ElemDtype()));
     if (inferred.elements && static_cast<int64_t>(inferred.elements->size()) != actual.size())
       return Say("{} has {} elements, inferred {}", what, actual.size(), inferred.elements->size());
@@ -117,22 +123,32 @@ class Checker {
     }
     for (const auto& [axis, sum] : inferred.axis_sums) {
       int64_t total = 0;
-      for (const Tensor& element : actual.elements()) total += axis < element.rank() ? element.dim(static_cast<int>(axis)) : 0;
+      for (const Tensor& element : actual.elements())
+        total += axis < element.rank() ? element.dim(static_cast<int>(axis)) : 0;
       Dim(fmt::format("the sum along axis {} of {}", axis, what), sum, total);
     }
   }
 
   static std::optional<int64_t> ElementAt(const Tensor& t, size_t i) {
     switch (t.dtype()) {
-      case TensorType::kInt64: return t.View<int64_t>()[i];
-      case TensorType::kInt32: return t.View<int32_t>()[i];
-      case TensorType::kInt16: return t.View<int16_t>()[i];
-      case TensorType::kInt8: return t.View<int8_t>()[i];
-      case TensorType::kUint8: return t.View<uint8_t>()[i];
-      case TensorType::kUint16: return t.View<uint16_t>()[i];
-      case TensorType::kUint32: return static_cast<int64_t>(t.View<uint32_t>()[i]);
-      case TensorType::kBool: return t.View<bool>()[i] ? 1 : 0;
-      default: return std::nullopt;
+      case TensorType::kInt64:
+        return t.View<int64_t>()[i];
+      case TensorType::kInt32:
+        return t.View<int32_t>()[i];
+      case TensorType::kInt16:
+        return t.View<int16_t>()[i];
+      case TensorType::kInt8:
+        return t.View<int8_t>()[i];
+      case TensorType::kUint8:
+        return t.View<uint8_t>()[i];
+      case TensorType::kUint16:
+        return t.View<uint16_t>()[i];
+      case TensorType::kUint32:
+        return static_cast<int64_t>(t.View<uint32_t>()[i]);
+      case TensorType::kBool:
+        return t.View<bool>()[i] ? 1 : 0;
+      default:
+        return std::nullopt;
     }
   }
 

@@ -14,9 +14,10 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 using FindShape = std::function<const onnx_optim::shapes::ShapeValue*(const std::string&)>;
 
-// Every contradiction between `values` (inputs and all values of the main graph) and what `find` says was inferred for each (null:
-// nothing): kind, element type, rank, dims, length, presence, known elements. A symbol stands for one number throughout; what
-// it is, dims that are that symbol alone say first. `inputs` are those of the values that were fed.
+// Every contradiction between `values` (inputs and all values of the main graph) and what `find` says was inferred for
+// each (null: nothing): kind, element type, rank, dims, length, presence, known elements. A symbol stands for one
+// number throughout; what it is, dims that are that symbol alone say first. `inputs` are those of the values that were
+// fed.
 std::vector<std::string> Contradictions(const ValueMap& values, const ValueMap& inputs, const FindShape& find);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <complex>
+#include <cstring>
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -32,17 +32,22 @@ std::string TensorDifference(const Tensor& got, const Tensor& expected, double r
     return fmt::format("is {}, expected {}", got.TypeString(), expected.TypeString());
   const bool exact = rtol == 0 && atol == 0;
   switch (got.dtype()) {
-    case TensorType::kFloat: return FloatDifference<float>(got, expected, rtol, atol);
-    case TensorType::kDouble: return FloatDifference<double>(got, expected, rtol, atol);
-    case TensorType::kFloat16: return FloatDifference<Float16>(got, expected, exact ? 0 : std::max(rtol, 0x1p-10), atol);
-    case TensorType::kBfloat16: return FloatDifference<BFloat16>(got, expected, exact ? 0 : std::max(rtol, 0x1p-7), atol);
+    case TensorType::kFloat:
+      return FloatDifference<float>(got, expected, rtol, atol);
+    case TensorType::kDouble:
+      return FloatDifference<double>(got, expected, rtol, atol);
+    case TensorType::kFloat16:
+      return FloatDifference<Float16>(got, expected, exact ? 0 : std::max(rtol, 0x1p-10), atol);
+    case TensorType::kBfloat16:
+      return FloatDifference<BFloat16>(got, expected, exact ? 0 : std::max(rtol, 0x1p-7), atol);
     case TensorType::kString: {
       const std::span<const std::string> a = got.View<std::string>(), b = expected.View<std::string>();
       for (size_t i = 0; i < a.size(); ++i)
         if (a[i] != b[i]) return fmt::format("element {} is \"{}\", expected \"{}\"", i, a[i], b[i]);
       return "";
     }
-    default: break;
+    default:
+      break;
   }
   const auto* a = static_cast<const unsigned char*>(got.data());
   const auto* b = static_cast<const unsigned char*>(expected.data());
@@ -64,7 +69,8 @@ std::string Difference(const Value& got, const Value& expected, double rtol, dou
     return fmt::format("is {}, expected {}", got.TypeString(), expected.TypeString());
   const Sequence& a = got.sequence();
   const Sequence& b = expected.sequence();
-  if (a.size() != b.size() || a.dtype() != b.dtype()) return fmt::format("is {}, expected {}", a.TypeString(), b.TypeString());
+  if (a.size() != b.size() || a.dtype() != b.dtype())
+    return fmt::format("is {}, expected {}", a.TypeString(), b.TypeString());
   for (int64_t i = 0; i < a.size(); ++i) {
     const std::string difference = TensorDifference(a[i], b[i], rtol, atol);
     if (!difference.empty()) return fmt::format("element {}: {}", i, difference);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every .test file beside an operator: each test in it as it is, twice in one session, saved and loaded again, and with its
-// shapes inferred in both precisions and held against the run.
+// Runs every .test file beside an operator: each test in it as it is, twice in one session, saved and loaded again, and
+// with its shapes inferred in both precisions and held against the run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,8 @@ void ExpectOutputs(const TestCase& test, const ValueMap& got, std::string_view m
 }
 
 void ExpectSame(const ValueMap& got, const ValueMap& expected, std::string_view mode) {
-  for (const auto& [name, value] : expected) EXPECT_EQ(Difference(got.at(name), value, 0, 0), "") << mode << ": output " << name;
+  for (const auto& [name, value] : expected)
+    EXPECT_EQ(Difference(got.at(name), value, 0, 0), "") << mode << ": output " << name;
 }
 
 void RunPlain(const TestCase& test) {
@@ -127,7 +128,8 @@ void CheckShapes(const TestCase& test, const ValueMap* values) {
   EXPECT_THAT(Contradictions(*values, test.inputs, exact), ::testing::IsEmpty()) << "exact against the run";
 
   ShapesContext context;
-  for (const OperatorSetIdProto& opset : test.model.opset_import()) context.SetOpsetVersion(opset.domain(), opset.version());
+  for (const OperatorSetIdProto& opset : test.model.opset_import())
+    context.SetOpsetVersion(opset.domain(), opset.version());
   ComputeShapeGraph(context, test.model.graph());
   const auto documented = [&](const std::string& name) { return context.Find(name); };
   EXPECT_THAT(Contradictions(*values, test.inputs, documented), ::testing::IsEmpty()) << "documented against the run";

@@ -120,7 +120,8 @@ Value ParseValue(std::string_view text) {
   if (text == "none") return Value();
   if (!text.starts_with("seq(")) return ParseTensor(text);
   const size_t close = text.find(')'), open = text.find('[', close), last = text.rfind(']');
-  if (close == text.npos || open == text.npos || last == text.npos || last < open) throw std::runtime_error("a sequence is seq(type) [TENSOR, ...]");
+  if (close == text.npos || open == text.npos || last == text.npos || last < open)
+    throw std::runtime_error("a sequence is seq(type) [TENSOR, ...]");
   const std::string type(Trim(text.substr(4, close - 4)));
   const TensorType dtype = onnx_optim::TensorTypeFromName(type);
   if (dtype == TensorType::kUndefined) throw std::runtime_error("no element type is named " + type);
@@ -256,7 +257,8 @@ class Parser {
   static double ParseNumber(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) throw std::runtime_error(fmt::format("'{}' is no number", text));
+    if (error != std::errc() || end != text.data() + text.size())
+      throw std::runtime_error(fmt::format("'{}' is no number", text));
     return value;
   }
   void AddOpset(const std::string& domain, std::string_view version) {
@@ -277,8 +279,10 @@ class Parser {
     } catch (const std::exception& e) {
       throw std::runtime_error(fmt::format("line {}: the nodes of test {}: {}", test.line, test.name, e.what()));
     }
-    if (test.model.graph().node_size() == 0) throw std::runtime_error(fmt::format("line {}: test {} has no node", test.line, test.name));
-    if (test.outputs.empty()) throw std::runtime_error(fmt::format("line {}: test {} has no output", test.line, test.name));
+    if (test.model.graph().node_size() == 0)
+      throw std::runtime_error(fmt::format("line {}: test {} has no node", test.line, test.name));
+    if (test.outputs.empty())
+      throw std::runtime_error(fmt::format("line {}: test {} has no output", test.line, test.name));
     nodes_.clear();
   }
 

@@ -8,9 +8,9 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+using onnx_optim::shapes::ShapeValue;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using onnx_optim::shapes::ShapeValue;
 
 std::string ErrorOf(std::string_view text) {
   try {
@@ -78,7 +78,9 @@ TEST(TestCase, Errors) {
 TEST(TestCase, Counts) { EXPECT_EQ(CountTests("test a\n  test b\ntest c"), 2); }
 
 TEST(Difference, Tells) {
-  const auto tensor = [](std::initializer_list<float> v) { return Tensor::Of<float>({static_cast<int64_t>(v.size())}, v); };
+  const auto tensor = [](std::initializer_list<float> v) {
+    return Tensor::Of<float>({static_cast<int64_t>(v.size())}, v);
+  };
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(Difference(tensor({1, nan, inf}), tensor({1.000001f, nan, inf}), 1e-5, 0), "");
   EXPECT_EQ(Difference(tensor({1}), tensor({1.1f}), 1e-5, 0), "element 0 is 1, expected 1.100000023841858");
@@ -91,7 +93,8 @@ TEST(Difference, Tells) {
 }
 
 TEST(Contradictions, AreFound) {
-  const ValueMap values = {{"x", Tensor::Of<int64_t>({2, 3}, {1, 2, 3, 4, 5, 6})}, {"y", Tensor::Of<float>({4}, {1, 2, 3, 4})}};
+  const ValueMap values = {{"x", Tensor::Of<int64_t>({2, 3}, {1, 2, 3, 4, 5, 6})},
+                           {"y", Tensor::Of<float>({4}, {1, 2, 3, 4})}};
   const auto with = [&](const OptimShape& x, const OptimShape& y) {
     const ShapeValue vx = ShapeValue::Tensor(TensorType::kInt64, x), vy = ShapeValue::Tensor(TensorType::kFloat, y);
     return Contradictions(values, {}, [&](const std::string& name) { return name == "x" ? &vx : &vy; });
@@ -109,7 +112,8 @@ TEST(Contradictions, ElementsOfASequence) {
   const ValueMap values = {{"s", Sequence({vector(1), vector(2)})}, {"y", vector(1)}};
   const ShapeValue y = ShapeValue::Tensor(TensorType::kFloat, {"N"});
   const auto with = [&](const OptimDim& length, const OptimDim& dim, const ValueMap& inputs) {
-    const ShapeValue s = ShapeValue::Sequence(SequenceInfo::Summary(length, ShapeValue::Tensor(TensorType::kFloat, {dim})));
+    const ShapeValue s =
+        ShapeValue::Sequence(SequenceInfo::Summary(length, ShapeValue::Tensor(TensorType::kFloat, {dim})));
     return Contradictions(values, inputs, [&](const std::string& name) { return name == "s" ? &s : &y; });
   };
   EXPECT_THAT(with("L", "unk__1", {}), IsEmpty()) << "a fresh dim may differ from element to element";

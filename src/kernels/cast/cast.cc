@@ -21,26 +21,41 @@ namespace {
 template <class Fn>
 void WithType(TensorType type, Fn&& fn) {
   switch (type) {
-    case TensorType::kFloat: return fn(std::type_identity<float>());
-    case TensorType::kDouble: return fn(std::type_identity<double>());
-    case TensorType::kFloat16: return fn(std::type_identity<Float16>());
-    case TensorType::kBfloat16: return fn(std::type_identity<BFloat16>());
-    case TensorType::kInt8: return fn(std::type_identity<int8_t>());
-    case TensorType::kInt16: return fn(std::type_identity<int16_t>());
-    case TensorType::kInt32: return fn(std::type_identity<int32_t>());
-    case TensorType::kInt64: return fn(std::type_identity<int64_t>());
-    case TensorType::kUint8: return fn(std::type_identity<uint8_t>());
-    case TensorType::kUint16: return fn(std::type_identity<uint16_t>());
-    case TensorType::kUint32: return fn(std::type_identity<uint32_t>());
-    case TensorType::kUint64: return fn(std::type_identity<uint64_t>());
-    case TensorType::kBool: return fn(std::type_identity<bool>());
-    default: return;
+    case TensorType::kFloat:
+      return fn(std::type_identity<float>());
+    case TensorType::kDouble:
+      return fn(std::type_identity<double>());
+    case TensorType::kFloat16:
+      return fn(std::type_identity<Float16>());
+    case TensorType::kBfloat16:
+      return fn(std::type_identity<BFloat16>());
+    case TensorType::kInt8:
+      return fn(std::type_identity<int8_t>());
+    case TensorType::kInt16:
+      return fn(std::type_identity<int16_t>());
+    case TensorType::kInt32:
+      return fn(std::type_identity<int32_t>());
+    case TensorType::kInt64:
+      return fn(std::type_identity<int64_t>());
+    case TensorType::kUint8:
+      return fn(std::type_identity<uint8_t>());
+    case TensorType::kUint16:
+      return fn(std::type_identity<uint16_t>());
+    case TensorType::kUint32:
+      return fn(std::type_identity<uint32_t>());
+    case TensorType::kUint64:
+      return fn(std::type_identity<uint64_t>());
+    case TensorType::kBool:
+      return fn(std::type_identity<bool>());
+    default:
+      return;
   }
 }
 
 // The type every value of T fits into, in which the second step starts.
 template <class T>
-using Middle = std::conditional_t<kIsFloating<T>, double, std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
+using Middle =
+    std::conditional_t<kIsFloating<T>, double, std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
 
 template <class To, class From>
 To Convert(From value) {

@@ -34,8 +34,8 @@ BroadcastLoops::BroadcastLoops(std::span<const int64_t> out, std::span<const std
   std::reverse(dims_.begin(), dims_.end());
 }
 
-void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, const size_t* in_size, void* out, size_t out_size,
-                         RowFn row, const void* fn) const {
+void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, const size_t* in_size, void* out,
+                         size_t out_size, RowFn row, const void* fn) const {
   if (begin >= end) return;
   const Dim& inner = dims_.back();
   const auto operands = static_cast<size_t>(operands_);
@@ -54,7 +54,8 @@ void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, cons
     const int64_t n = std::min(inner.size - column, end - begin);
     std::array<const void*, kMaxOperands> from{};
     for (size_t k = 0; k < operands; ++k) {
-      from[k] = static_cast<const std::byte*>(in[k]) + static_cast<size_t>(offset[k] + column * inner.stride[k]) * in_size[k];
+      from[k] =
+          static_cast<const std::byte*>(in[k]) + static_cast<size_t>(offset[k] + column * inner.stride[k]) * in_size[k];
     }
     row(from.data(), inner.stride.data(), to, n, fn);
     begin += n;

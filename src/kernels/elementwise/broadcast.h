@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise: out[i] = f(a[i], b[i], ...) with numpy broadcasting, nothing materialised. The loop nest knows no types; a row
-// function, instantiated per functor and element type (rows.h), does the innermost dimension.
+// elementwise: out[i] = f(a[i], b[i], ...) with numpy broadcasting, nothing materialised. The loop nest knows no types;
+// a row function, instantiated per functor and element type (rows.h), does the innermost dimension.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 inline constexpr int kMaxOperands = 3;
 
-// Computes n consecutive outputs. in[k] advances by step[k], 0 or 1 elements, per output. `fn` is the functor. out may be in[k]
-// itself when step[k] is 1.
+// Computes n consecutive outputs. in[k] advances by step[k], 0 or 1 elements, per output. `fn` is the functor. out may
+// be in[k] itself when step[k] is 1.
 using RowFn = void (*)(const void* const* in, const int64_t* step, void* out, int64_t n, const void* fn);
 
 // The dims of an output with the stride of each operand along them, neighbours merged where every operand allows it.
@@ -28,8 +28,8 @@ class BroadcastLoops {
   // Number of outputs.
   int64_t size() const { return size_; }
   // Outputs [begin, end) in row-major order. Element sizes in bytes.
-  void Run(int64_t begin, int64_t end, const void* const* in, const size_t* in_size, void* out, size_t out_size, RowFn row,
-           const void* fn) const;
+  void Run(int64_t begin, int64_t end, const void* const* in, const size_t* in_size, void* out, size_t out_size,
+           RowFn row, const void* fn) const;
 
  private:
   struct Dim {

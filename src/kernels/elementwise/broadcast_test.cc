@@ -53,7 +53,8 @@ void Check(const Dims& out, const Dims& a_dims, const Dims& b_dims) {
     for (int64_t i = 0; i < n; i += grain)
       loops.Run(i, std::min(n, i + grain), in, sizes, y.data(), 4, BinaryRow<Minus, float, float, float>, &kMinus);
     for (int64_t i = 0; i < n; ++i) {
-      const float expected = a[static_cast<size_t>(Source(out, a_dims, i))] - b[static_cast<size_t>(Source(out, b_dims, i))];
+      const float expected =
+          a[static_cast<size_t>(Source(out, a_dims, i))] - b[static_cast<size_t>(Source(out, b_dims, i))];
       ASSERT_EQ(y[static_cast<size_t>(i)], expected) << "element " << i << ", grain " << grain;
     }
     if (n == 0) break;

@@ -9,8 +9,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
-// to[o, i] = the index along the axis of the greatest (kGreatest) or smallest x[o, :, i]; the first of equal ones, or the last. A
-// NaN beats every number. n >= 1.
+// to[o, i] = the index along the axis of the greatest (kGreatest) or smallest x[o, :, i]; the first of equal ones, or
+// the last. A NaN beats every number. n >= 1.
 template <class T, bool kGreatest>
 void ArgExtreme(const T* x, int64_t* to, int64_t outer, int64_t n, int64_t inner, bool last) {
   for (int64_t o = 0; o < outer; ++o) {
@@ -35,7 +35,8 @@ void ArgExtreme(const T* x, int64_t* to, int64_t outer, int64_t n, int64_t inner
   }
 }
 
-// to[o, j, i] = the sum of x[o, k, i] over k <= j (k < j when exclusive; from the end when reversed). A is the type of the sum.
+// to[o, j, i] = the sum of x[o, k, i] over k <= j (k < j when exclusive; from the end when reversed). A is the type of
+// the sum.
 template <class T, class A>
 void RunningSum(const T* x, T* to, int64_t outer, int64_t n, int64_t inner, bool exclusive, bool reverse) {
   for (int64_t o = 0; o < outer; ++o) {

@@ -55,7 +55,8 @@ void ReduceLoops::Run(int64_t begin, int64_t end, const void* in, void* acc, voi
       }
     }
   }
-  fns.finish(acc, static_cast<std::byte*>(out) + static_cast<size_t>(begin * slice_outputs()) * fns.out_size, n, count_);
+  fns.finish(acc, static_cast<std::byte*>(out) + static_cast<size_t>(begin * slice_outputs()) * fns.out_size, n,
+             count_);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: folds any set of axes. The loop nest knows no types; four small functions, instantiated per operation and element type
-// (ReduceFnsFor), do the rows.
+// reduce: folds any set of axes. The loop nest knows no types; four small functions, instantiated per operation and
+// element type (ReduceFnsFor), do the rows.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 struct ReduceFns {
-  size_t in_size, acc_size, out_size;                             // bytes of one input, accumulator, output
-  void (*init)(void* acc, int64_t n);                             // n fresh accumulators
-  void (*fold)(const void* in, void* acc, int64_t n);             // n inputs into one accumulator
-  void (*fold_each)(const void* in, void* acc, int64_t n);        // in[i] into acc[i]
+  size_t in_size, acc_size, out_size;                                    // bytes of one input, accumulator, output
+  void (*init)(void* acc, int64_t n);                                    // n fresh accumulators
+  void (*fold)(const void* in, void* acc, int64_t n);                    // n inputs into one accumulator
+  void (*fold_each)(const void* in, void* acc, int64_t n);               // in[i] into acc[i]
   void (*finish)(const void* acc, void* out, int64_t n, int64_t count);  // count: how many inputs each accumulator saw
 };
 
@@ -32,8 +32,8 @@ class ReduceLoops {
   // Outputs can be computed in independent slices: slices() of them, in order, slice_outputs() each.
   int64_t slices() const { return slices_; }
   int64_t slice_outputs() const { return slices_ == 0 ? 0 : outputs_ / slices_; }
-  // `in` is the whole input; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned for them; `out` is
-  // the whole output.
+  // `in` is the whole input; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned for them;
+  // `out` is the whole output.
   void Run(int64_t begin, int64_t end, const void* in, void* acc, void* out, const ReduceFns& fns) const;
 
  private:
@@ -47,8 +47,9 @@ class ReduceLoops {
   int64_t outputs_ = 1, count_ = 1, slices_ = 1;
 };
 
-// Op: struct with template <class T> using Acc; static Init<T>(), Step<T>(acc, x), Merge<T>(acc, acc), Finish<T>(acc, count),
-// where x is the element as Load gives it. Sums are kept in kLanes partial ones, so that they vectorise and err less.
+// Op: struct with template <class T> using Acc; static Init<T>(), Step<T>(acc, x), Merge<T>(acc, acc), Finish<T>(acc,
+// count), where x is the element as Load gives it. Sums are kept in kLanes partial ones, so that they vectorise and err
+// less.
 template <class Op, class T>
 struct ReduceRows {
   using Acc = typename Op::template Acc<T>;

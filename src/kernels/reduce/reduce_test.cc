@@ -32,7 +32,9 @@ struct SumFold {
 };
 
 TEST(Reduce, EverySetOfAxes) {
-  const std::vector<std::vector<int64_t>> shapes = {{}, {1}, {7}, {50}, {2, 3}, {3, 40}, {40, 3}, {2, 3, 4}, {2, 1, 3, 33}, {2, 3, 2, 3, 2}, {0, 3}, {3, 0}, {2, 0, 3}};
+  const std::vector<std::vector<int64_t>> shapes = {{},      {1},     {7},       {50},          {2, 3},
+                                                    {3, 40}, {40, 3}, {2, 3, 4}, {2, 1, 3, 33}, {2, 3, 2, 3, 2},
+                                                    {0, 3},  {3, 0},  {2, 0, 3}};
   for (const std::vector<int64_t>& dims : shapes) {
     int64_t n = 1;
     for (const int64_t d : dims) n *= d;

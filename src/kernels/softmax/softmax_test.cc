@@ -23,7 +23,8 @@ TEST(Softmax, MatchesTheDefinition) {
             const double expected = std::exp(static_cast<double>(x[at(j)])) / sum;
             // Each sum rounds at most n times in the worst order; exp and the division add a few units.
             ASSERT_NEAR(y[at(j)], expected, (static_cast<double>(n) + 40) * 0x1p-24 * expected) << n << " " << inner;
-            ASSERT_NEAR(logs[at(j)], std::log(expected), 64 * 0x1p-24 * (1 + std::abs(std::log(expected)))) << n << " " << inner;
+            ASSERT_NEAR(logs[at(j)], std::log(expected), 64 * 0x1p-24 * (1 + std::abs(std::log(expected))))
+                << n << " " << inner;
           }
         }
       }

@@ -45,7 +45,8 @@ void Row(const T* from, int64_t stride, T* to, int64_t n) {
   }
 }
 
-// Reading down columns touches one cache line per element: in tiles of this side, each line is used whole before it leaves L1.
+// Reading down columns touches one cache line per element: in tiles of this side, each line is used whole before it
+// leaves L1.
 constexpr int64_t kTile = 16;
 
 // to[r, c] = from[r + c * stride]: the innermost two dims when the outer one of them is the dense one in the source.
@@ -67,7 +68,8 @@ void Copy(const T* from, T* to, const std::vector<Dim>& dims, int64_t begin, int
   const Dim inner = dims.back();
   size_t outer = dims.size() - 1;
   // Whole rows of the last two dims, read down the columns of the source.
-  const bool tiled = outer >= 1 && dims[outer - 1].stride == 1 && inner.stride > 1 && begin % inner.size == 0 && end % inner.size == 0;
+  const bool tiled =
+      outer >= 1 && dims[outer - 1].stride == 1 && inner.stride > 1 && begin % inner.size == 0 && end % inner.size == 0;
   int64_t block = inner.size;
   if (tiled) block *= dims[--outer].size;
   std::vector<int64_t> index(outer);
@@ -106,18 +108,23 @@ struct Bytes16 {
 
 }  // namespace
 
-void StridedCopy(const void* from, void* to, std::span<const int64_t> dims, std::span<const int64_t> strides, size_t element_size,
-                 int64_t begin, int64_t end) {
+void StridedCopy(const void* from, void* to, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                 size_t element_size, int64_t begin, int64_t end) {
   const std::vector<Dim> merged = Merge(dims, strides);
   const auto copy = [&]<class T>(std::type_identity<T>) {
     Copy(static_cast<const T*>(from), static_cast<T*>(to), merged, begin, end);
   };
   switch (element_size) {
-    case 1: return copy(std::type_identity<uint8_t>());
-    case 2: return copy(std::type_identity<uint16_t>());
-    case 4: return copy(std::type_identity<uint32_t>());
-    case 8: return copy(std::type_identity<uint64_t>());
-    default: return copy(std::type_identity<Bytes16>());
+    case 1:
+      return copy(std::type_identity<uint8_t>());
+    case 2:
+      return copy(std::type_identity<uint16_t>());
+    case 4:
+      return copy(std::type_identity<uint32_t>());
+    case 8:
+      return copy(std::type_identity<uint64_t>());
+    default:
+      return copy(std::type_identity<Bytes16>());
   }
 }
 

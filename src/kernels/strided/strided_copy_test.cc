@@ -43,18 +43,18 @@ void Check(const Dims& dims, const Dims& strides, int64_t offset, int64_t source
 
 TEST(StridedCopy, AllKindsOfViews) {
   Check({}, {}, 0, 1);
-  Check({6}, {1}, 2, 8);                       // slice
-  Check({3}, {2}, 0, 5);                       // stepped
-  Check({5}, {-1}, 4, 5);                      // reversed
-  Check({4, 3}, {0, 1}, 0, 3);                 // expanded
+  Check({6}, {1}, 2, 8);        // slice
+  Check({3}, {2}, 0, 5);        // stepped
+  Check({5}, {-1}, 4, 5);       // reversed
+  Check({4, 3}, {0, 1}, 0, 3);  // expanded
   Check({3, 4}, {1, 0}, 0, 3);
-  Check({2, 3}, {3, 1}, 0, 6);                 // dense
-  Check({3, 2}, {1, 3}, 0, 6);                 // transposed
-  Check({35, 19}, {1, 35}, 0, 35 * 19);        // in tiles
+  Check({2, 3}, {3, 1}, 0, 6);           // dense
+  Check({3, 2}, {1, 3}, 0, 6);           // transposed
+  Check({35, 19}, {1, 35}, 0, 35 * 19);  // in tiles
   Check({16, 16}, {1, 16}, 0, 256);
   Check({2, 17, 33}, {561, 1, 17}, 0, 2 * 561);  // batches of tiles
-  Check({4, 2, 3}, {1, 12, 4}, 0, 24);         // rotated
-  Check({2, 1, 3}, {3, 77, 1}, 0, 6);          // a dim of one element has any stride
+  Check({4, 2, 3}, {1, 12, 4}, 0, 24);           // rotated
+  Check({2, 1, 3}, {3, 77, 1}, 0, 6);            // a dim of one element has any stride
   Check({0, 3}, {3, 1}, 0, 1);
 }
 

@@ -8,8 +8,8 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-using EqualList = TypeList<float, double, Float16, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-                           bool, std::string>;
+using EqualList = TypeList<float, double, Float16, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                           uint32_t, uint64_t, bool, std::string>;
 
 struct EqualFn {
   template <class T>

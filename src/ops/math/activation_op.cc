@@ -30,9 +30,8 @@ void ActivationRow(const void* const* in, const int64_t* /*step*/, void* out, in
 }  // namespace
 
 void RunActivation(RunContext& ctx, const kernels::Activation& activation) {
-  Dispatch(FloatList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    RunRows(ctx, 1, kTensorTypeOf<T>, ActivationRow<T>, &activation);
-  });
+  Dispatch(FloatList(), ctx.tensor(0).dtype(),
+           [&]<class T>(std::type_identity<T>) { RunRows(ctx, 1, kTensorTypeOf<T>, ActivationRow<T>, &activation); });
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip: x held within [min, max]; where min > max, max. NaN stays NaN. The bounds are attributes before version 11, then optional
-// scalar inputs.
-// https://onnx.ai/onnx/operators/onnx__Clip.html
+// Clip: x held within [min, max]; where min > max, max. NaN stays NaN. The bounds are attributes before version 11,
+// then optional scalar inputs. https://onnx.ai/onnx/operators/onnx__Clip.html
 #include <fmt/format.h>
 
 #include <limits>
@@ -67,12 +66,18 @@ void ShapeRule(InferScope& scope) { SetLikeInput(scope, 0, scope.InputShape(0));
 
 std::span<const OpDef> clip_ops() {
   static const OpDef ops[] = {
-      UnaryOp("Clip", 6, kFloatTypes, RunAttributes, {{"min", AttrKind::kFloat}, {"max", AttrKind::kFloat}}, "input", "output"),
-      {.domain = "", .type = "Clip", .since_version = 11,
+      UnaryOp("Clip", 6, kFloatTypes, RunAttributes, {{"min", AttrKind::kFloat}, {"max", AttrKind::kFloat}}, "input",
+              "output"),
+      {.domain = "",
+       .type = "Clip",
+       .since_version = 11,
        .inputs = {{"input", kNumericTypes, "T"},
                   {.name = "min", .types = kNumericTypes, .type_var = "T", .count = FormalCount::kOptional},
                   {.name = "max", .types = kNumericTypes, .type_var = "T", .count = FormalCount::kOptional}},
-       .outputs = {{"output", kNumericTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = RunInputs},
+       .outputs = {{"output", kNumericTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = RunInputs},
   };
   return ops;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum: running sums along an axis, from the end with reverse, without the element itself with exclusive. The axis is a scalar
-// input. Integers wrap; halves are summed as float.
-// https://onnx.ai/onnx/operators/onnx__CumSum.html
+// CumSum: running sums along an axis, from the end with reverse, without the element itself with exclusive. The axis is
+// a scalar input. Integers wrap; halves are summed as float. https://onnx.ai/onnx/operators/onnx__CumSum.html
 #include <algorithm>
 
 #include "kernels/reduce/along_axis.h"
@@ -23,7 +22,8 @@ void Run(RunContext& ctx) {
     const T* from = x.View<T>().data();
     T* to = y.MutableView<T>().data();
     ctx.ParallelFor(outer, std::max<int64_t>(1, kElementGrain / block), [&](int64_t begin, int64_t end) {
-      kernels::RunningSum<T, SumOf<T>>(from + begin * block, to + begin * block, end - begin, n, inner, exclusive, reverse);
+      kernels::RunningSum<T, SumOf<T>>(from + begin * block, to + begin * block, end - begin, n, inner, exclusive,
+                                       reverse);
     });
   });
 }
@@ -40,9 +40,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> cum_sum_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "CumSum", .since_version = 11, .inputs = {{"x", kReduceTypes, "T"}, {"axis", kIndexTypes}},
+      {.domain = "",
+       .type = "CumSum",
+       .since_version = 11,
+       .inputs = {{"x", kReduceTypes, "T"}, {"axis", kIndexTypes}},
        .outputs = {{"y", kReduceTypes, "T"}},
-       .attributes = {{"exclusive", AttrKind::kInt}, {"reverse", AttrKind::kInt}}, .shape = ShapeRule, .run = Run},
+       .attributes = {{"exclusive", AttrKind::kInt}, {"reverse", AttrKind::kInt}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Div: a / b with broadcasting. Integers are truncated towards zero; a zero divisor among them is an error, and the least
-// integer divided by -1 wraps to itself.
-// https://onnx.ai/onnx/operators/onnx__Div.html
+// Div: a / b with broadcasting. Integers are truncated towards zero; a zero divisor among them is an error, and the
+// least integer divided by -1 wraps to itself. https://onnx.ai/onnx/operators/onnx__Div.html
 #include <limits>
 #include <type_traits>
 
-#include "ops/math/integer_division.h"
 #include "ops/math/elementwise_op.h"
+#include "ops/math/integer_division.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -37,7 +36,8 @@ std::optional<OptimDim> Known(InferScope& scope, std::span<const OptimDim> x) {
     return OptimDim(a.AsInt() / b.AsInt());
   }
   // Truncation is the floor only where nothing is negative.
-  if (!scope.context().ProvablyGreaterEqual(a, 0) || !scope.context().ProvablyGreaterEqual(b, b.IsInt() ? 1 : 0)) return std::nullopt;
+  if (!scope.context().ProvablyGreaterEqual(a, 0) || !scope.context().ProvablyGreaterEqual(b, b.IsInt() ? 1 : 0))
+    return std::nullopt;
   if (const std::optional<OptimDim> exact = ExactDiv(a, b)) return exact;
   return FloorDiv(a, b);
 }

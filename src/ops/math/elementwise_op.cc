@@ -50,8 +50,8 @@ void SetCombined(InferScope& scope, OptimShape shape, TensorType dtype, CombineV
   if (dtype == TensorType::kUndefined) dtype = scope.InputType(0);
   KnownElements elements;
   const bool small = !shape.IsUnknown() && shape.IsFullyKnown() &&
-                     std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) && shape.Rank() <= 2 &&
-                     shape.NumElements() <= static_cast<int64_t>(ShapeValue::kMaxKnownElements);
+                     std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) &&
+                     shape.Rank() <= 2 && shape.NumElements() <= static_cast<int64_t>(ShapeValue::kMaxKnownElements);
   if (combine != nullptr && small && (CarriesValues(dtype) || dtype == TensorType::kBool)) {
     elements = Combine(scope, shape, dtype, combine);
   }
@@ -93,8 +93,8 @@ Shape BroadcastShapes(const RunContext& ctx, int count) {
       int64_t& dim = shape[lead + d];
       if (dim == 1) dim = other[d];
       if (other[d] != dim && other[d] != 1) {
-        ctx.FailInput(i, fmt::format("shape {} does not broadcast with {}{}", other.ToString(), ctx.tensor(0).shape().ToString(),
-                                     count > 2 ? " and the other inputs" : ""));
+        ctx.FailInput(i, fmt::format("shape {} does not broadcast with {}{}", other.ToString(),
+                                     ctx.tensor(0).shape().ToString(), count > 2 ? " and the other inputs" : ""));
       }
     }
   }
@@ -115,7 +115,8 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
     const auto k = static_cast<size_t>(i);
     const Tensor& t = last != nullptr && i == count - 1 ? *last : ctx.tensor(i);
     // Taking it must not take another operand along: one name given twice is one value.
-    bool alone = reused < 0 && &t != last && t.dtype() == out_type && out_type != TensorType::kString && t.shape() == shape;
+    bool alone =
+        reused < 0 && &t != last && t.dtype() == out_type && out_type != TensorType::kString && t.shape() == shape;
     for (int other = 0; other < count && alone; ++other)
       alone = other == i || ctx.node().input(k) != ctx.node().input(static_cast<size_t>(other));
     if (alone) {
@@ -169,7 +170,8 @@ void RunFold(RunContext& ctx, kernels::RowFn pair, const void* fn, kernels::RowF
   }
   for (size_t i = 1; i < inputs.size(); ++i) {
     const void* const in[] = {i == 1 ? inputs[0].data() : to, inputs[i].data()};
-    const std::span<const int64_t> shapes[] = {i == 1 ? inputs[0].shape().dims() : shape.dims(), inputs[i].shape().dims()};
+    const std::span<const int64_t> shapes[] = {i == 1 ? inputs[0].shape().dims() : shape.dims(),
+                                               inputs[i].shape().dims()};
     run(in, shapes, pair, fn);
   }
   if (finish != nullptr) {
@@ -179,27 +181,51 @@ void RunFold(RunContext& ctx, kernels::RowFn pair, const void* fn, kernels::RowF
   }
 }
 
-OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::vector<AttrDef> attributes,
-              std::string_view input, std::string_view output, void (*shape)(InferScope&)) {
-  return {.domain = "", .type = type, .since_version = since, .inputs = {{input, types, "T"}}, .outputs = {{output, types, "T"}},
-          .attributes = std::move(attributes), .shape = shape, .run = run};
+OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&),
+              std::vector<AttrDef> attributes, std::string_view input, std::string_view output,
+              void (*shape)(InferScope&)) {
+  return {.domain = "",
+          .type = type,
+          .since_version = since,
+          .inputs = {{input, types, "T"}},
+          .outputs = {{output, types, "T"}},
+          .attributes = std::move(attributes),
+          .shape = shape,
+          .run = run};
 }
 
 OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
-  return {.domain = "", .type = type, .since_version = since, .inputs = TwoInputs(types), .outputs = {{"C", types, "T"}},
-          .attributes = {}, .shape = shape, .run = run};
+  return {.domain = "",
+          .type = type,
+          .since_version = since,
+          .inputs = TwoInputs(types),
+          .outputs = {{"C", types, "T"}},
+          .attributes = {},
+          .shape = shape,
+          .run = run};
 }
 
 OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
-  return {.domain = "", .type = type, .since_version = since, .inputs = TwoInputs(types), .outputs = {{"C", kBoolType}},
-          .attributes = {}, .shape = shape, .run = run};
+  return {.domain = "",
+          .type = type,
+          .since_version = since,
+          .inputs = TwoInputs(types),
+          .outputs = {{"C", kBoolType}},
+          .attributes = {},
+          .shape = shape,
+          .run = run};
 }
 
 OpDef VariadicOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::string_view output,
                  void (*shape)(InferScope&)) {
-  return {.domain = "", .type = type, .since_version = since,
+  return {.domain = "",
+          .type = type,
+          .since_version = since,
           .inputs = {{.name = "data_0", .types = types, .type_var = "T", .count = FormalCount::kVariadic}},
-          .outputs = {{output, types, "T"}}, .attributes = {}, .shape = shape, .run = run};
+          .outputs = {{output, types, "T"}},
+          .attributes = {},
+          .shape = shape,
+          .run = run};
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one mechanism of elementwise operators: an operator file brings a functor and a rule for known values, everything else is
-// here. A functor is called with elements as kernels::Load gives them (float for float16 and bfloat16).
+// The one mechanism of elementwise operators: an operator file brings a functor and a rule for known values, everything
+// else is here. A functor is called with elements as kernels::Load gives them (float for float16 and bfloat16).
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 // What follows for one element of the output from those of the inputs; nothing when it cannot be said.
 using CombineValues = std::optional<OptimDim> (*)(InferScope&, std::span<const OptimDim>);
 
-// Output 0 has the shape of input 0 (Unary) or of the broadcast of all (Broadcast), element type `dtype`, kUndefined = as input 0.
+// Output 0 has the shape of input 0 (Unary) or of the broadcast of all (Broadcast), element type `dtype`, kUndefined =
+// as input 0.
 void UnaryShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined);
 void BroadcastShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined);
 void PlainUnaryShape(InferScope& scope);
@@ -30,9 +31,10 @@ void PlainCompareShape(InferScope& scope);
 // The broadcast of the shapes of inputs [0, count); InvalidArgument naming the two that do not match.
 Shape BroadcastShapes(const RunContext& ctx, int count);
 
-// Output 0 = rows over inputs [0, count), into the memory of an input of the same type and shape where nobody needs it any more.
-// `last`, where given, stands for the last input: the same shape, another element type.
-void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn, const Tensor* last = nullptr);
+// Output 0 = rows over inputs [0, count), into the memory of an input of the same type and shape where nobody needs it
+// any more. `last`, where given, stands for the last input: the same shape, another element type.
+void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn,
+             const Tensor* last = nullptr);
 
 template <class Fn, class List = FloatList>
 void RunUnary(RunContext& ctx, const Fn& fn = {}) {
@@ -52,14 +54,15 @@ void RunCompare(RunContext& ctx, const Fn& fn = {}) {
     RunRows(ctx, 2, TensorType::kBool, kernels::BinaryRow<Fn, T, T, bool>, &fn);
   });
 }
-// Folds any number of inputs, two at a time: out = fn(fn(in0, in1), in2) ...; the identity for one. After the last, `finish` (may
-// be null) goes over the result in place.
+// Folds any number of inputs, two at a time: out = fn(fn(in0, in1), in2) ...; the identity for one. After the last,
+// `finish` (may be null) goes over the result in place.
 void RunFold(RunContext& ctx, kernels::RowFn pair, const void* fn, kernels::RowFn finish = nullptr,
              const void* finish_fn = nullptr);
 
 // One version of an operator with the usual formals.
-OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::vector<AttrDef> attributes = {},
-              std::string_view input = "X", std::string_view output = "Y", void (*shape)(InferScope&) = PlainUnaryShape);
+OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&),
+              std::vector<AttrDef> attributes = {}, std::string_view input = "X", std::string_view output = "Y",
+              void (*shape)(InferScope&) = PlainUnaryShape);
 OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&),
                void (*shape)(InferScope&) = PlainBroadcastShape);
 // As BinaryOp, to bool.

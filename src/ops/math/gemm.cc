@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm: alpha A' B' + beta C of matrices, where A' and B' are transposed on demand and C broadcasts to [M, N] (it may be absent
-// from version 11 on). For whole numbers alpha and beta are applied in double and truncated.
+// Gemm: alpha A' B' + beta C of matrices, where A' and B' are transposed on demand and C broadcasts to [M, N] (it may
+// be absent from version 11 on). For whole numbers alpha and beta are applied in double and truncated.
 // https://onnx.ai/onnx/operators/onnx__Gemm.html
 #include <fmt/format.h>
 
@@ -46,7 +46,8 @@ void CheckC(const RunContext& ctx, const Shape& c, int64_t m, int64_t n) {
 void Run(RunContext& ctx) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
   for (int i = 0; i < 2; ++i)
-    if (ctx.tensor(i).rank() != 2) ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
+    if (ctx.tensor(i).rank() != 2)
+      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
   MatrixProduct product;
   product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
   product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
@@ -55,8 +56,9 @@ void Run(RunContext& ctx) {
   product.n = b.dim(product.transpose_b ? 0 : 1);
   const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
   if (rows != product.k) {
-    ctx.FailInput(1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows, product.k,
-                                 product.transpose_a ? "the transposed A" : "A"));
+    ctx.FailInput(
+        1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
+                       product.k, product.transpose_a ? "the transposed A" : "A"));
   }
   const bool has_c = ctx.HasInput(2);
   if (has_c) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
@@ -90,7 +92,8 @@ void ShapeRule(InferScope& scope) {
     if (!shape.IsUnknown() && shape.Rank() != 2)
       scope.Fail(scope.InputSubject(i), fmt::format("must be a matrix, got {}", scope.Input(i).ToString()));
   }
-  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0, trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
+  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0,
+               trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
   if (!a.IsUnknown() && !b.IsUnknown()) {
     scope.Unify(a[1 - trans_a], b[trans_b], fmt::format("the columns of {}", scope.InputSubject(0)),
                 fmt::format("the rows of {}", scope.InputSubject(1)));
@@ -101,11 +104,19 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, FormalCount c) {
-  return {.domain = "", .type = "Gemm", .since_version = since,
-          .inputs = {{"A", kMatrixTypes, "T"}, {"B", kMatrixTypes, "T"}, {.name = "C", .types = kMatrixTypes, .type_var = "T", .count = c}},
+  return {.domain = "",
+          .type = "Gemm",
+          .since_version = since,
+          .inputs = {{"A", kMatrixTypes, "T"},
+                     {"B", kMatrixTypes, "T"},
+                     {.name = "C", .types = kMatrixTypes, .type_var = "T", .count = c}},
           .outputs = {{"Y", kMatrixTypes, "T"}},
-          .attributes = {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}, {"transA", AttrKind::kInt}, {"transB", AttrKind::kInt}},
-          .shape = ShapeRule, .run = Run};
+          .attributes = {{"alpha", AttrKind::kFloat},
+                         {"beta", AttrKind::kFloat},
+                         {"transA", AttrKind::kInt},
+                         {"transB", AttrKind::kInt}},
+          .shape = ShapeRule,
+          .run = Run};
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ void CheckDivisor(const RunContext& ctx) {
   Dispatch(IntList(), divisor.dtype(), [&]<class T>(std::type_identity<T>) {
     const std::span<const T> values = divisor.View<T>();
     const auto zero = std::find(values.begin(), values.end(), T(0));
-    if (zero != values.end()) ctx.FailInput(1, fmt::format("element {} is 0: division of integers by zero", zero - values.begin()));
+    if (zero != values.end())
+      ctx.FailInput(1, fmt::format("element {} is 0: division of integers by zero", zero - values.begin()));
   });
 }
 

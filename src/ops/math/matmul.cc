@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul: matrix products as numpy.matmul: the last two axes are matrices, the ones before them broadcast; a vector gets an axis of
-// one in front (A) or behind (B), dropped from the result. float16 and bfloat16 are multiplied as float.
-// https://onnx.ai/onnx/operators/onnx__MatMul.html
+// MatMul: matrix products as numpy.matmul: the last two axes are matrices, the ones before them broadcast; a vector
+// gets an axis of one in front (A) or behind (B), dropped from the result. float16 and bfloat16 are multiplied as
+// float. https://onnx.ai/onnx/operators/onnx__MatMul.html
 #include <fmt/format.h>
 
 #include "ops/math/matmul_op.h"
@@ -27,8 +27,8 @@ Shape BatchOf(const RunContext& ctx, const Operands& operands) {
     int64_t& dim = batch[lead + static_cast<int>(d)];
     if (dim == 1) dim = other[d];
     if (other[d] != dim && other[d] != 1) {
-      ctx.FailInput(1, fmt::format("shape {} does not broadcast with {} before the last two axes", ctx.tensor(1).shape().ToString(),
-                                   ctx.tensor(0).shape().ToString()));
+      ctx.FailInput(1, fmt::format("shape {} does not broadcast with {} before the last two axes",
+                                   ctx.tensor(1).shape().ToString(), ctx.tensor(0).shape().ToString()));
     }
   }
   return batch;
@@ -109,8 +109,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> matmul_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "MatMul", .since_version = 1, .inputs = {{"A", kMatrixTypes, "T"}, {"B", kMatrixTypes, "T"}},
-       .outputs = {{"Y", kMatrixTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "MatMul",
+       .since_version = 1,
+       .inputs = {{"A", kMatrixTypes, "T"}, {"B", kMatrixTypes, "T"}},
+       .outputs = {{"Y", kMatrixTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -12,8 +12,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 inline constexpr TypeSet kMatrixTypes =
     kFloatTypes | TypeSet{TensorType::kInt32, TensorType::kInt64, TensorType::kUint32, TensorType::kUint64};
 
-// `batch` products C[m,n] = op(A) op(B), where op transposes on demand: A is stored [m,k], or [k,m] when transposed, B [k,n] or
-// [n,k]. Offsets in elements, [batch] each, or empty for one product.
+// `batch` products C[m,n] = op(A) op(B), where op transposes on demand: A is stored [m,k], or [k,m] when transposed, B
+// [k,n] or [n,k]. Offsets in elements, [batch] each, or empty for one product.
 struct MatrixProduct {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;

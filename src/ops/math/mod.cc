@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mod: the rest of a / b with broadcasting. fmod 0: the quotient is rounded down, the rest has the sign of b; fmod 1: it is
-// truncated, the rest has the sign of a. A zero divisor among integers is an error. Before version 28 floats had to have fmod 1.
-// https://onnx.ai/onnx/operators/onnx__Mod.html
+// Mod: the rest of a / b with broadcasting. fmod 0: the quotient is rounded down, the rest has the sign of b; fmod 1:
+// it is truncated, the rest has the sign of a. A zero divisor among integers is an error. Before version 28 floats had
+// to have fmod 1. https://onnx.ai/onnx/operators/onnx__Mod.html
 #include <fmt/format.h>
 
 #include <cmath>
 #include <type_traits>
 
-#include "ops/math/integer_division.h"
 #include "ops/math/elementwise_op.h"
+#include "ops/math/integer_division.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {

@@ -14,9 +14,7 @@ struct MulFn {
 };
 void Run(RunContext& ctx) { RunBinary<MulFn>(ctx); }
 
-std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
-  return x[0] * x[1];
-}
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return x[0] * x[1]; }
 void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pow: x to the power of y with broadcasting, in the type of x; y may have another type from version 12 on. Whole x with a whole y
-// is exact modulo the width of x, a negative power of it truncates towards zero (0 for x = 0); with a floating y it goes through
-// double and saturates.
-// https://onnx.ai/onnx/operators/onnx__Pow.html
+// Pow: x to the power of y with broadcasting, in the type of x; y may have another type from version 12 on. Whole x
+// with a whole y is exact modulo the width of x, a negative power of it truncates towards zero (0 for x = 0); with a
+// floating y it goes through double and saturates. https://onnx.ai/onnx/operators/onnx__Pow.html
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -78,8 +77,14 @@ void Run(RunContext& ctx) {
 void ShapeRule(InferScope& scope) { BroadcastShape(scope, nullptr, scope.InputType(0)); }
 
 OpDef VersionOf(int since, TypeSet x, TypeSet y, std::string_view y_type) {
-  return {.domain = "", .type = "Pow", .since_version = since, .inputs = {{"X", x, "T"}, {"Y", y, y_type}},
-          .outputs = {{"Z", x, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run};
+  return {.domain = "",
+          .type = "Pow",
+          .since_version = since,
+          .inputs = {{"X", x, "T"}, {"Y", y, y_type}},
+          .outputs = {{"Z", x, "T"}},
+          .attributes = {},
+          .shape = ShapeRule,
+          .run = Run};
 }
 
 }  // namespace

@@ -52,8 +52,14 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(std::string_view type, int since, void (*shape)(InferScope&), void (*run)(RunContext&)) {
-  return {.domain = "", .type = type, .since_version = since, .inputs = {{"input", kFloatTypes, "T"}},
-          .outputs = {{"output", kFloatTypes, "T"}}, .attributes = {{"axis", AttrKind::kInt}}, .shape = shape, .run = run};
+  return {.domain = "",
+          .type = type,
+          .since_version = since,
+          .inputs = {{"input", kFloatTypes, "T"}},
+          .outputs = {{"output", kFloatTypes, "T"}},
+          .attributes = {{"axis", AttrKind::kInt}},
+          .shape = shape,
+          .run = run};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Softmax and LogSoftmax share. Before version 13 the input is taken as a matrix: the dims before `axis` (default 1) are the
-// rows, all others one row's elements. From 13 on it is one axis (default -1).
+// What Softmax and LogSoftmax share. Before version 13 the input is taken as a matrix: the dims before `axis` (default
+// 1) are the rows, all others one row's elements. From 13 on it is one axis (default -1).
 #pragma once
 
 #include <string_view>

@@ -14,9 +14,7 @@ struct SubFn {
 };
 void Run(RunContext& ctx) { RunBinary<SubFn>(ctx); }
 
-std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
-  return x[0] - x[1];
-}
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return x[0] - x[1]; }
 void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
 
 }  // namespace

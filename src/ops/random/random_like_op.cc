@@ -13,7 +13,9 @@ namespace {
 TensorType TypeOf(const NodeAttributes& attrs, TensorType input) {
   return attrs.Has("dtype") ? onnx_optim::DataTypeToTensorType(static_cast<int32_t>(attrs.Int("dtype"))) : input;
 }
-std::string WrongType(TensorType type) { return fmt::format("random numbers cannot be {}", onnx_optim::ToTypeString(type)); }
+std::string WrongType(TensorType type) {
+  return fmt::format("random numbers cannot be {}", onnx_optim::ToTypeString(type));
+}
 
 }  // namespace
 
@@ -36,9 +38,18 @@ void RandomLikeShape(InferScope& scope) {
 }
 
 OpDef RandomLikeOp(std::string_view type, std::string_view first, std::string_view second, void (*run)(RunContext&)) {
-  return {.domain = "", .type = type, .since_version = 1, .inputs = {{"input", kAllTypes, "T1"}}, .outputs = {{"output", kFloatTypes, "T2"}},
-          .attributes = {{"dtype", AttrKind::kInt}, {"seed", AttrKind::kFloat}, {first, AttrKind::kFloat}, {second, AttrKind::kFloat}},
-          .shape = RandomLikeShape, .run = run, .random = true};
+  return {.domain = "",
+          .type = type,
+          .since_version = 1,
+          .inputs = {{"input", kAllTypes, "T1"}},
+          .outputs = {{"output", kFloatTypes, "T2"}},
+          .attributes = {{"dtype", AttrKind::kInt},
+                         {"seed", AttrKind::kFloat},
+                         {first, AttrKind::kFloat},
+                         {second, AttrKind::kFloat}},
+          .shape = RandomLikeShape,
+          .run = run,
+          .random = true};
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RandomUniformLike and RandomNormalLike share: a tensor of the input's dims, of type `dtype` (default: the input's), filled
-// with numbers drawn anew in each run, or always the same ones when the attribute `seed` is given.
+// What RandomUniformLike and RandomNormalLike share: a tensor of the input's dims, of type `dtype` (default: the
+// input's), filled with numbers drawn anew in each run, or always the same ones when the attribute `seed` is given.
 #pragma once
 
 #include <cstdint>

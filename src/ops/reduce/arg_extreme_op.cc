@@ -24,7 +24,8 @@ void Run(RunContext& ctx) {
     if (ctx.attrs().Int("keepdims", 1) == 0) shape.erase(axis);
   }
   Tensor y(TensorType::kInt64, std::move(shape));
-  if (n == 0 && y.NumElements() > 0) ctx.FailInput(0, fmt::format("{} has no elements along axis {}", x.TypeString(), axis));
+  if (n == 0 && y.NumElements() > 0)
+    ctx.FailInput(0, fmt::format("{} has no elements along axis {}", x.TypeString(), axis));
   const int64_t outer = DimsProduct(x.shape().dims(), 0, std::min(axis, x.rank()));
   const int64_t inner = x.rank() == 0 ? 1 : DimsProduct(x.shape().dims(), axis + 1, x.rank());
   if (y.NumElements() > 0) {
@@ -56,10 +57,15 @@ void ShapeRule(InferScope& scope) {
 }  // namespace
 
 std::vector<OpDef> ArgExtremeOps(bool greatest) {
-  return {{.domain = "", .type = greatest ? "ArgMax" : "ArgMin", .since_version = 1, .inputs = {{"data", kNumericTypes, "T"}},
-           .outputs = {{"reduced", {TensorType::kInt64}}},
-           .attributes = {{"axis", AttrKind::kInt}, {"keepdims", AttrKind::kInt}, {"select_last_index", AttrKind::kInt}},
-           .shape = ShapeRule, .run = greatest ? Run<true> : Run<false>}};
+  return {
+      {.domain = "",
+       .type = greatest ? "ArgMax" : "ArgMin",
+       .since_version = 1,
+       .inputs = {{"data", kNumericTypes, "T"}},
+       .outputs = {{"reduced", {TensorType::kInt64}}},
+       .attributes = {{"axis", AttrKind::kInt}, {"keepdims", AttrKind::kInt}, {"select_last_index", AttrKind::kInt}},
+       .shape = ShapeRule,
+       .run = greatest ? Run<true> : Run<false>}};
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax: where along an axis the greatest element is: the first of equal ones, or the last with select_last_index (version 12 on). NaN
-// counts as the greatest. An axis without elements is an error.
+// ArgMax: where along an axis the greatest element is: the first of equal ones, or the last with select_last_index
+// (version 12 on). NaN counts as the greatest. An axis without elements is an error.
 // https://onnx.ai/onnx/operators/onnx__ArgMax.html
 #include "ops/reduce/arg_extreme_op.h"
 

@@ -30,7 +30,7 @@ struct ReduceL1Fold {
     return a + b;
   }
   template <class T>
-  static T Finish(SumOf<T> sum, int64_t ) {
+  static T Finish(SumOf<T> sum, int64_t) {
     return static_cast<T>(sum);
   }
 };

@@ -24,7 +24,7 @@ struct ReduceL2Fold {
     return a + b;
   }
   template <class T>
-  static T Finish(SumOf<T> sum, int64_t ) {
+  static T Finish(SumOf<T> sum, int64_t) {
     if constexpr (kernels::kIsFloating<T>) {
       return T(std::sqrt(sum));
     } else {

@@ -29,7 +29,9 @@ struct ReduceMaxFold {
 };
 void Run(RunContext& ctx) { RunReduce<ReduceMaxFold, ReduceExtremeList>(ctx); }
 
-std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return x.empty() ? std::nullopt : std::optional(onnx_optim::Max(x)); }
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
+  return x.empty() ? std::nullopt : std::optional(onnx_optim::Max(x));
+}
 
 }  // namespace
 

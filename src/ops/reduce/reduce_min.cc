@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceMin: the smallest element; NaN wins. Inf, or the greatest value of the type, of nothing. bool counts as 0 and 1.
-// https://onnx.ai/onnx/operators/onnx__ReduceMin.html
+// ReduceMin: the smallest element; NaN wins. Inf, or the greatest value of the type, of nothing. bool counts as 0
+// and 1. https://onnx.ai/onnx/operators/onnx__ReduceMin.html
 #include "ops/reduce/reduce_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -29,7 +29,9 @@ struct ReduceMinFold {
 };
 void Run(RunContext& ctx) { RunReduce<ReduceMinFold, ReduceExtremeList>(ctx); }
 
-std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return x.empty() ? std::nullopt : std::optional(onnx_optim::Min(x)); }
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
+  return x.empty() ? std::nullopt : std::optional(onnx_optim::Min(x));
+}
 
 }  // namespace
 

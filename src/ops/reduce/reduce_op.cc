@@ -21,7 +21,8 @@ std::vector<char> ReducedAxes(const RunContext& ctx, int rank) {
     axes = ReadInts(ctx, 1);
     subject = ctx.InputSubject(1);
   }
-  std::vector<char> reduced(static_cast<size_t>(rank), axes.empty() && ctx.attrs().Int("noop_with_empty_axes", 0) == 0 ? 1 : 0);
+  std::vector<char> reduced(static_cast<size_t>(rank),
+                            axes.empty() && ctx.attrs().Int("noop_with_empty_axes", 0) == 0 ? 1 : 0);
   for (const int axis : NormalizeAxes(ctx, axes, rank, subject)) reduced[static_cast<size_t>(axis)] = 1;
   return reduced;
 }
@@ -37,7 +38,8 @@ void SetFolded(InferScope& scope, const OptimShape& shape, const std::vector<cha
     values.push_back(*element);
   }
   std::optional<OptimDim> value = fold(scope, values);
-  if (value && Fits(*value, scope.InputType(0))) SetTensorWithElements(scope, 0, scope.InputType(0), shape, {std::move(value)});
+  if (value && Fits(*value, scope.InputType(0)))
+    SetTensorWithElements(scope, 0, scope.InputType(0), shape, {std::move(value)});
 }
 
 }  // namespace
@@ -84,14 +86,17 @@ void ReduceShapeWith(InferScope& scope, FoldValues fold) {
   }
   const auto rank = static_cast<int>(in.Rank());
   if (!none && !axes.values) {
-    // Which axes is open. How many is known at best, and an axis of one may be among them, so only the rank can be said.
+    // Which axes is open. How many is known at best, and an axis of one may be among them, so only the rank can be
+    // said.
     if (keep) return SetLikeInput(scope, 0, scope.FreshShape(rank));
-    if (axes.count && *axes.count <= rank) return SetLikeInput(scope, 0, scope.FreshShape(rank - static_cast<int>(*axes.count)));
+    if (axes.count && *axes.count <= rank)
+      return SetLikeInput(scope, 0, scope.FreshShape(rank - static_cast<int>(*axes.count)));
     return SetLikeInput(scope, 0, OptimShape::Unknown());
   }
   std::vector<char> reduced(static_cast<size_t>(rank), none && !noop ? 1 : 0);
   if (!none) {
-    for (const int axis : NormalizeAxes(scope, *axes.values, rank, axes.subject)) reduced[static_cast<size_t>(axis)] = 1;
+    for (const int axis : NormalizeAxes(scope, *axes.values, rank, axes.subject))
+      reduced[static_cast<size_t>(axis)] = 1;
   }
   OptimShape shape;
   for (size_t d = 0; d < reduced.size(); ++d) {
@@ -107,9 +112,14 @@ void ReduceShapeWith(InferScope& scope, FoldValues fold) {
 
 std::vector<OpDef> ReduceOps(std::string_view type, int input_since, TypeSet types, void (*run)(RunContext&),
                              void (*shape)(InferScope&)) {
-  const OpDef attribute_form{.domain = "", .type = type, .since_version = 1, .inputs = {{"data", types, "T"}},
+  const OpDef attribute_form{.domain = "",
+                             .type = type,
+                             .since_version = 1,
+                             .inputs = {{"data", types, "T"}},
                              .outputs = {{"reduced", types, "T"}},
-                             .attributes = {{"axes", AttrKind::kInts}, {"keepdims", AttrKind::kInt}}, .shape = shape, .run = run};
+                             .attributes = {{"axes", AttrKind::kInts}, {"keepdims", AttrKind::kInt}},
+                             .shape = shape,
+                             .run = run};
   OpDef input_form = attribute_form;
   input_form.since_version = input_since;
   input_form.inputs.push_back({.name = "axes", .types = {TensorType::kInt64}, .count = FormalCount::kOptional});

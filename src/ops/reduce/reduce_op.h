@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one mechanism of the Reduce operators: an operator file brings what one step does. Axes are an attribute in older versions
-// and an input in newer ones; none, or an empty list, means all axes, or no axis at all with noop_with_empty_axes.
+// The one mechanism of the Reduce operators: an operator file brings what one step does. Axes are an attribute in older
+// versions and an input in newer ones; none, or an empty list, means all axes, or no axis at all with
+// noop_with_empty_axes.
 #pragma once
 
 #include <limits>
@@ -22,13 +23,14 @@ using ReduceList = TypeList<float, double, Float16, BFloat16, int32_t, int64_t, 
 using ReduceExtremeList =
     TypeList<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
 
-// Folds with `fns` for the element type at hand. A reduction of nothing that has no value for this type (ReduceMean of integers)
-// is refused when `empty_refused`.
+// Folds with `fns` for the element type at hand. A reduction of nothing that has no value for this type (ReduceMean of
+// integers) is refused when `empty_refused`.
 void RunReduceWith(RunContext& ctx, const kernels::ReduceFns& fns, bool empty_refused = false);
 
 template <class Op, class List = ReduceList>
 void RunReduce(RunContext& ctx) {
-  Dispatch(List(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) { RunReduceWith(ctx, kernels::ReduceFnsFor<Op, T>()); });
+  Dispatch(List(), ctx.tensor(0).dtype(),
+           [&]<class T>(std::type_identity<T>) { RunReduceWith(ctx, kernels::ReduceFnsFor<Op, T>()); });
 }
 
 // What the value of a reduction is, from known elements; null when it is not followed.
@@ -47,7 +49,8 @@ std::vector<OpDef> ReduceOps(std::string_view type, int input_since, TypeSet typ
 
 // The type sums are kept in: float for the halves, unsigned (it wraps) for integers.
 template <class T>
-using SumOf = std::conditional_t<std::is_same_v<T, double>, double,
-                                 std::conditional_t<kernels::kIsFloating<T>, float, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
+using SumOf = std::conditional_t<
+    std::is_same_v<T, double>, double,
+    std::conditional_t<kernels::kIsFloating<T>, float, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
 
 }  // namespace ONNX_LIGHT_NAMESPACE

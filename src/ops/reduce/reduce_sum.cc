@@ -22,7 +22,7 @@ struct ReduceSumFold {
     return a + b;
   }
   template <class T>
-  static T Finish(SumOf<T> sum, int64_t ) {
+  static T Finish(SumOf<T> sum, int64_t) {
     return static_cast<T>(sum);
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast: the same elements as another type. Numbers to integers truncate, saturate from floating types and wrap from integers; to
-// bool: not zero; text to numbers and back as kernels/cast says. Attributes saturate and round_mode speak of narrow floats only.
-// https://onnx.ai/onnx/operators/onnx__Cast.html
+// Cast: the same elements as another type. Numbers to integers truncate, saturate from floating types and wrap from
+// integers; to bool: not zero; text to numbers and back as kernels/cast says. Attributes saturate and round_mode speak
+// of narrow floats only. https://onnx.ai/onnx/operators/onnx__Cast.html
 #include <fmt/format.h>
 
 #include "ops/tensor/cast_op.h"
@@ -9,13 +9,18 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-TensorType Target(const NodeAttributes& attrs) { return onnx_optim::DataTypeToTensorType(static_cast<int32_t>(attrs.Int("to"))); }
+TensorType Target(const NodeAttributes& attrs) {
+  return onnx_optim::DataTypeToTensorType(static_cast<int32_t>(attrs.Int("to")));
+}
 
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   const TensorType to = Target(ctx.attrs());
   if (!kCastTypes.Has(to)) {
-    throw Unsupported(fmt::format("is {}: {}", ctx.attrs().Int("to"), to == TensorType::kUndefined ? "no element type has that number" : "casts to " + onnx_optim::ToTypeString(to) + " are not supported"),
-                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'to'", .path = {}});
+    throw Unsupported(
+        fmt::format("is {}: {}", ctx.attrs().Int("to"),
+                    to == TensorType::kUndefined ? "no element type has that number"
+                                                 : "casts to " + onnx_optim::ToTypeString(to) + " are not supported"),
+        ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'to'", .path = {}});
   }
   return nullptr;
 }
@@ -30,8 +35,15 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "", .type = "Cast", .since_version = since, .inputs = {{"input", kCastTypes, "T1"}},
-          .outputs = {{"output", kAllTypes, "T2"}}, .attributes = std::move(attributes), .shape = ShapeRule, .prepare = Prepare, .run = Run};
+  return {.domain = "",
+          .type = "Cast",
+          .since_version = since,
+          .inputs = {{"input", kCastTypes, "T1"}},
+          .outputs = {{"output", kAllTypes, "T2"}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .prepare = Prepare,
+          .run = Run};
 }
 
 }  // namespace

@@ -14,9 +14,14 @@ void ShapeRule(InferScope& scope) { CastShape(scope, scope.InputType(1)); }
 
 std::span<const OpDef> cast_like_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "CastLike", .since_version = 15, .inputs = {{"input", kCastTypes, "T1"}, {"target_type", kCastTypes, "T2"}},
+      {.domain = "",
+       .type = "CastLike",
+       .since_version = 15,
+       .inputs = {{"input", kCastTypes, "T1"}, {"target_type", kCastTypes, "T2"}},
        .outputs = {{"output", kCastTypes, "T2"}},
-       .attributes = {{"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}}, .shape = ShapeRule, .run = Run},
+       .attributes = {{"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

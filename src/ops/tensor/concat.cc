@@ -20,7 +20,8 @@ Shape JoinedShape(const RunContext& ctx, int* axis) {
     bool fits = other.rank() == shape.rank();
     for (int d = 0; fits && d < shape.rank(); ++d) fits = d == *axis || other[d] == shape[d];
     if (!fits) {
-      ctx.FailInput(i, fmt::format("shape {} does not join {} along axis {}", other.ToString(), ctx.tensor(0).shape().ToString(), *axis));
+      ctx.FailInput(i, fmt::format("shape {} does not join {} along axis {}", other.ToString(),
+                                   ctx.tensor(0).shape().ToString(), *axis));
     }
     const std::optional<int64_t> sum = CheckedAdd(shape[*axis], other[*axis]);
     if (!sum) ctx.FailInput(i, "the joined axis is too long");
@@ -109,9 +110,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> concat_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Concat", .since_version = 4,
+      {.domain = "",
+       .type = "Concat",
+       .since_version = 4,
        .inputs = {{.name = "inputs", .types = kAllTypes, .type_var = "T", .count = FormalCount::kVariadic}},
-       .outputs = {{"concat_result", kAllTypes, "T"}}, .attributes = {{"axis", AttrKind::kInt, true}}, .shape = ShapeRule, .run = Run},
+       .outputs = {{"concat_result", kAllTypes, "T"}},
+       .attributes = {{"axis", AttrKind::kInt, true}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant: the tensor its one attribute holds: value, sparse_value (made dense, version 11 on), or, from 12 on, value_int(s),
-// value_float(s), value_string(s).
-// https://onnx.ai/onnx/operators/onnx__Constant.html
+// Constant: the tensor its one attribute holds: value, sparse_value (made dense, version 11 on), or, from 12 on,
+// value_int(s), value_float(s), value_string(s). https://onnx.ai/onnx/operators/onnx__Constant.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr std::array<std::string_view, 8> kForms = {"value",     "sparse_value", "value_int",    "value_ints",
+constexpr std::array<std::string_view, 8> kForms = {"value",       "sparse_value", "value_int",    "value_ints",
                                                     "value_float", "value_floats", "value_string", "value_strings"};
 
 struct ConstantState : OpState {
@@ -33,7 +32,9 @@ const AttributeProto* OnlyForm(const NodeProto& node) {
   return found;
 }
 
-std::string WrongForm() { return "needs exactly one of the attributes value, sparse_value, value_int(s), value_float(s), value_string(s)"; }
+std::string WrongForm() {
+  return "needs exactly one of the attributes value, sparse_value, value_int(s), value_float(s), value_string(s)";
+}
 
 Tensor Read(const NodeProto& node) {
   const AttributeProto* form = OnlyForm(node);
@@ -70,7 +71,8 @@ void ShapeRule(InferScope& scope) {
   std::vector<int64_t> dims;
   if (form->name() == "value" || form->name() == "sparse_value") {
     const bool dense = form->name() == "value";
-    dtype = onnx_optim::DataTypeToTensorType(dense ? form->t().data_type() : form->sparse_tensor().values().data_type());
+    dtype =
+        onnx_optim::DataTypeToTensorType(dense ? form->t().data_type() : form->sparse_tensor().values().data_type());
     const auto& stated = dense ? form->t().dims() : form->sparse_tensor().dims();
     dims.assign(stated.begin(), stated.end());
   } else {
@@ -96,8 +98,15 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "", .type = "Constant", .since_version = since, .inputs = {}, .outputs = {{"output", kAllTypes}},
-          .attributes = std::move(attributes), .shape = ShapeRule, .prepare = Prepare, .run = Run};
+  return {.domain = "",
+          .type = "Constant",
+          .since_version = since,
+          .inputs = {},
+          .outputs = {{"output", kAllTypes}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .prepare = Prepare,
+          .run = Run};
 }
 
 }  // namespace
@@ -106,9 +115,14 @@ std::span<const OpDef> constant_ops() {
   static const OpDef ops[] = {
       VersionOf(1, {{"value", AttrKind::kTensor, true}}),
       VersionOf(11, {{"value", AttrKind::kTensor}, {"sparse_value", AttrKind::kSparseTensor}}),
-      VersionOf(12, {{"value", AttrKind::kTensor}, {"sparse_value", AttrKind::kSparseTensor}, {"value_int", AttrKind::kInt},
-                   {"value_ints", AttrKind::kInts}, {"value_float", AttrKind::kFloat}, {"value_floats", AttrKind::kFloats},
-                   {"value_string", AttrKind::kString}, {"value_strings", AttrKind::kStrings}}),
+      VersionOf(12, {{"value", AttrKind::kTensor},
+                     {"sparse_value", AttrKind::kSparseTensor},
+                     {"value_int", AttrKind::kInt},
+                     {"value_ints", AttrKind::kInts},
+                     {"value_float", AttrKind::kFloat},
+                     {"value_floats", AttrKind::kFloats},
+                     {"value_string", AttrKind::kString},
+                     {"value_strings", AttrKind::kStrings}}),
   };
   return ops;
 }

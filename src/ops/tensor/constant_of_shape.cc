@@ -27,7 +27,8 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   auto state = std::make_unique<FillState>();
   state->value = ValueOf(ctx.attrs());
   const auto fail = [](std::string fact) {
-    throw InvalidArgument(std::move(fact), ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'value'", .path = {}});
+    throw InvalidArgument(std::move(fact),
+                          ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'value'", .path = {}});
   };
   if (state->value.NumElements() != 1) fail(fmt::format("must have one element, got {}", state->value.TypeString()));
   if (!kTypes.Has(state->value.dtype())) fail(fmt::format("cannot be {}", state->value.TypeString()));
@@ -64,7 +65,8 @@ void ShapeRule(InferScope& scope) {
   const Tensor one = ValueOf(scope.attrs());
   if (one.NumElements() != 1) return;
   Dispatch(TypeList<int32_t, int64_t, bool>(), dtype, [&]<class T>(std::type_identity<T>) {
-    scope.SetKnown(0, std::vector<OptimDim>(static_cast<size_t>(count), OptimDim(static_cast<int64_t>(one.View<T>()[0]))));
+    scope.SetKnown(0,
+                   std::vector<OptimDim>(static_cast<size_t>(count), OptimDim(static_cast<int64_t>(one.View<T>()[0]))));
   });
 }
 
@@ -72,8 +74,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> constant_of_shape_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "ConstantOfShape", .since_version = 9, .inputs = {{"input", {TensorType::kInt64}, "T1"}},
-       .outputs = {{"output", kTypes, "T2"}}, .attributes = {{"value", AttrKind::kTensor}}, .shape = ShapeRule, .prepare = Prepare,
+      {.domain = "",
+       .type = "ConstantOfShape",
+       .since_version = 9,
+       .inputs = {{"input", {TensorType::kInt64}, "T1"}},
+       .outputs = {{"output", kTypes, "T2"}},
+       .attributes = {{"value", AttrKind::kTensor}},
+       .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -48,7 +48,8 @@ void ShapeRule(InferScope& scope) {
   SetLikeInput(scope, 0, shape);
   const KnownElements* elements = InputElements(scope, 0);
   if (elements == nullptr || shape.IsUnknown() || !shape.IsFullyKnown()) return;
-  const bool small = std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) && shape.Rank() <= 2;
+  const bool small =
+      std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) && shape.Rank() <= 2;
   if (!small || shape.NumElements() > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
   const auto n = static_cast<size_t>(shape.NumElements());
   if (elements->size() == n) {
@@ -62,8 +63,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> expand_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Expand", .since_version = 8, .inputs = {{"input", kAllTypes, "T"}, {"shape", {TensorType::kInt64}}},
-       .outputs = {{"output", kAllTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Expand",
+       .since_version = 8,
+       .inputs = {{"input", kAllTypes, "T"}, {"shape", {TensorType::kInt64}}},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

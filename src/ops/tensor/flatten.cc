@@ -40,8 +40,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> flatten_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Flatten", .since_version = 1, .inputs = {{"input", kAllTypes, "T"}}, .outputs = {{"output", kAllTypes, "T"}},
-       .attributes = {{"axis", AttrKind::kInt}}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Flatten",
+       .since_version = 1,
+       .inputs = {{"input", kAllTypes, "T"}},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {{"axis", AttrKind::kInt}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: along one axis, the slices that indices name; their dims take the place of that axis. An index counts from the back when
-// negative (version 11 on says so; before it none is meant to be).
+// Gather: along one axis, the slices that indices name; their dims take the place of that axis. An index counts from
+// the back when negative (version 11 on says so; before it none is meant to be).
 // https://onnx.ai/onnx/operators/onnx__Gather.html
 #include <fmt/format.h>
 
@@ -23,7 +23,8 @@ std::vector<int64_t> ReadIndices(const RunContext& ctx, int64_t n) {
   }
   for (size_t i = 0; i < indices.size(); ++i) {
     int64_t& index = indices[i];
-    if (index < -n || index >= n) ctx.FailInput(1, fmt::format("element {} is {}, not in [{}, {}]", i, index, -n, n - 1));
+    if (index < -n || index >= n)
+      ctx.FailInput(1, fmt::format("element {} is {}, not in [{}, {}]", i, index, -n, n - 1));
     if (index < 0) index += n;
   }
   return indices;
@@ -37,7 +38,8 @@ void Run(RunContext& ctx) {
   for (const int64_t d : ctx.tensor(1).shape()) shape.push_back(d);
   for (int d = axis + 1; d < data.rank(); ++d) shape.push_back(data.dim(d));
   const std::vector<int64_t> indices = ReadIndices(ctx, data.dim(axis));
-  const int64_t outer = DimsProduct(data.shape().dims(), 0, axis), inner = DimsProduct(data.shape().dims(), axis + 1, data.rank());
+  const int64_t outer = DimsProduct(data.shape().dims(), 0, axis),
+                inner = DimsProduct(data.shape().dims(), axis + 1, data.rank());
   const auto count = static_cast<int64_t>(indices.size());
   const int64_t block = data.dim(axis) * inner;
   Tensor& out = ctx.AllocateOutput(0, data.dtype(), std::move(shape));
@@ -85,7 +87,8 @@ void ShapeRule(InferScope& scope) {
   const KnownElements* elements = InputElements(scope, 0);
   if (elements == nullptr || !known || data.Rank() != 1) return;
   KnownElements picked;
-  for (const int64_t index : *known) picked.push_back((*elements)[static_cast<size_t>(index < 0 ? index + n.AsInt() : index)]);
+  for (const int64_t index : *known)
+    picked.push_back((*elements)[static_cast<size_t>(index < 0 ? index + n.AsInt() : index)]);
   SetTensorWithElements(scope, 0, scope.InputType(0), shape, std::move(picked));
 }
 
@@ -93,8 +96,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> gather_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Gather", .since_version = 1, .inputs = {{"data", kAllTypes, "T"}, {"indices", kIndexTypes, "Tind"}},
-       .outputs = {{"output", kAllTypes, "T"}}, .attributes = {{"axis", AttrKind::kInt}}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Gather",
+       .since_version = 1,
+       .inputs = {{"data", kAllTypes, "T"}, {"indices", kIndexTypes, "Tind"}},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {{"axis", AttrKind::kInt}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range: start, start + delta, ... before limit: max(ceil((limit - start) / delta), 0) numbers. The inputs are scalars (a vector of
-// one is taken too); delta 0 is an error. float16 and bfloat16 (version 27 on) are computed as float.
+// Range: start, start + delta, ... before limit: max(ceil((limit - start) / delta), 0) numbers. The inputs are scalars
+// (a vector of one is taken too); delta 0 is an error. float16 and bfloat16 (version 27 on) are computed as float.
 // https://onnx.ai/onnx/operators/onnx__Range.html
 #include <fmt/format.h>
 
@@ -19,8 +19,8 @@ using RangeList = TypeList<float, double, Float16, BFloat16, int16_t, int32_t, i
 // Of whole numbers, delta not 0; nothing when there are 2^63 or more.
 std::optional<int64_t> WholeCount(int64_t start, int64_t limit, int64_t delta) {
   if (delta > 0 ? start >= limit : start <= limit) return 0;
-  const uint64_t distance =
-      delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
+  const uint64_t distance = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
+                                      : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
   const uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : 0 - static_cast<uint64_t>(delta);
   const uint64_t count = (distance - 1) / step + 1;
   if (count > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
@@ -42,7 +42,8 @@ void Run(RunContext& ctx) {
     if constexpr (std::is_integral_v<T>) {
       count = WholeCount(start, limit, delta);
     } else {
-      const double steps = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
+      const double steps =
+          std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
       // NaN fails this comparison, too.
       if (steps <= 0x1p62) count = steps > 0 ? static_cast<int64_t>(steps) : 0;
     }
@@ -65,7 +66,8 @@ void ShapeRule(InferScope& scope) {
     const std::optional<std::vector<OptimDim>> value = scope.InputValue(i);
     if (value && value->size() == 1) v.push_back(value->front());
   }
-  if (v.size() < 3 || !CarriesValues(dtype) || !v[2].IsInt()) return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
+  if (v.size() < 3 || !CarriesValues(dtype) || !v[2].IsInt())
+    return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
   const int64_t delta = v[2].AsInt();
   if (delta == 0) scope.Fail(scope.InputSubject(2), "is 0; the range has no end");
   if (v[0].IsInt() && v[1].IsInt()) {
@@ -83,16 +85,23 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, TypeSet types, std::vector<AttrDef> attributes) {
-  return {.domain = "", .type = "Range", .since_version = since,
-          .inputs = {{"start", types, "T"}, {"limit", types, "T"}, {"delta", types, "T"}}, .outputs = {{"output", types, "T"}},
-          .attributes = std::move(attributes), .shape = ShapeRule, .run = Run};
+  return {.domain = "",
+          .type = "Range",
+          .since_version = since,
+          .inputs = {{"start", types, "T"}, {"limit", types, "T"}, {"delta", types, "T"}},
+          .outputs = {{"output", types, "T"}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .run = Run};
 }
 
 }  // namespace
 
 std::span<const OpDef> range_ops() {
   static const OpDef ops[] = {
-      VersionOf(11, {TensorType::kFloat, TensorType::kDouble, TensorType::kInt16, TensorType::kInt32, TensorType::kInt64}, {}),
+      VersionOf(11,
+                {TensorType::kFloat, TensorType::kDouble, TensorType::kInt16, TensorType::kInt32, TensorType::kInt64},
+                {}),
       VersionOf(27, RangeList::kSet, {{"stash_type", AttrKind::kInt}}),
   };
   return ops;

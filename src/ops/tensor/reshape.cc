@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshape: the same elements under other dims. In the target 0 keeps the input's dim of that place (unless allowzero, version 14 on)
-// and one -1 takes what is left.
-// https://onnx.ai/onnx/operators/onnx__Reshape.html
+// Reshape: the same elements under other dims. In the target 0 keeps the input's dim of that place (unless allowzero,
+// version 14 on) and one -1 takes what is left. https://onnx.ai/onnx/operators/onnx__Reshape.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +58,8 @@ void ShapeRule(InferScope& scope) {
   const auto wrong = [&](std::string_view why) {
     std::vector<std::string> texts;
     for (const OptimDim& d : *target) texts.push_back(d.ToString());
-    scope.Fail(scope.InputSubject(1), fmt::format("[{}] does not fit {}: {}", fmt::join(texts, ","), in.ToString(), why));
+    scope.Fail(scope.InputSubject(1),
+               fmt::format("[{}] does not fit {}: {}", fmt::join(texts, ","), in.ToString(), why));
   };
   std::vector<OptimDim> dims;
   std::vector<size_t> uncertain;  // places where the sign, or what a 0 stands for, is open
@@ -83,7 +83,8 @@ void ShapeRule(InferScope& scope) {
   for (const size_t d : uncertain) dims[d] = scope.Fresh();
   const std::optional<OptimDim> total = in.SymbolicNumElements();
   if (open) {
-    // What the input and the other dims have in common is left out first: it may be 0, and says nothing about the quotient.
+    // What the input and the other dims have in common is left out first: it may be 0, and says nothing about the
+    // quotient.
     dims[*open] = 1;
     const OptimDim rest = onnx_optim::Product(dims);
     if (rest == OptimDim(0)) wrong("-1 beside a dim of 0 can be anything");
@@ -107,15 +108,22 @@ void ShapeRule(InferScope& scope) {
       const OptimDim rest = onnx_optim::Product(dims);
       *symbolic = dim;
       if (only && rest.IsInt() && rest.AsInt() > 0 && total->AsInt() % rest.AsInt() == 0 && total->AsInt() > 0)
-        *symbolic = scope.Unify(dim, total->AsInt() / rest.AsInt(), "the dim " + dim.ToString(), "what the other dims leave");
+        *symbolic =
+            scope.Unify(dim, total->AsInt() / rest.AsInt(), "the dim " + dim.ToString(), "what the other dims leave");
     }
   }
   SetViewShape(scope, OptimShape(std::move(dims)));
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "", .type = "Reshape", .since_version = since, .inputs = {{"data", kAllTypes, "T"}, {"shape", {TensorType::kInt64}}},
-          .outputs = {{"reshaped", kAllTypes, "T"}}, .attributes = std::move(attributes), .shape = ShapeRule, .run = Run};
+  return {.domain = "",
+          .type = "Reshape",
+          .since_version = since,
+          .inputs = {{"data", kAllTypes, "T"}, {"shape", {TensorType::kInt64}}},
+          .outputs = {{"reshaped", kAllTypes, "T"}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .run = Run};
 }
 
 }  // namespace

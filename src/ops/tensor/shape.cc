@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape: the dims of a tensor as int64; from version 15 on only those in [start, end), where negative ones count from the back and
-// all are held within the rank.
-// https://onnx.ai/onnx/operators/onnx__Shape.html
+// Shape: the dims of a tensor as int64; from version 15 on only those in [start, end), where negative ones count from
+// the back and all are held within the rank. https://onnx.ai/onnx/operators/onnx__Shape.html
 #include <algorithm>
 
 #include "ops/op_helpers.h"
@@ -21,7 +20,8 @@ AxisRange RangeOf(const NodeAttributes& attrs, int64_t rank) {
 void Run(RunContext& ctx) {
   const Shape& shape = ctx.tensor(0).shape();
   const auto [begin, end] = RangeOf(ctx.attrs(), shape.rank());
-  const std::span<const int64_t> dims = shape.dims().subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  const std::span<const int64_t> dims =
+      shape.dims().subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   ctx.SetOutput(0, Tensor::Of<int64_t>(Shape{end - begin}, dims));
 }
 
@@ -34,8 +34,14 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "", .type = "Shape", .since_version = since, .inputs = {{"data", kAllTypes, "T"}},
-          .outputs = {{"shape", {TensorType::kInt64}}}, .attributes = std::move(attributes), .shape = ShapeRule, .run = Run};
+  return {.domain = "",
+          .type = "Shape",
+          .since_version = since,
+          .inputs = {{"data", kAllTypes, "T"}},
+          .outputs = {{"shape", {TensorType::kInt64}}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .run = Run};
 }
 
 }  // namespace

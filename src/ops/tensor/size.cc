@@ -18,8 +18,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> size_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Size", .since_version = 1, .inputs = {{"data", kAllTypes, "T"}},
-       .outputs = {{"size", {TensorType::kInt64}}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Size",
+       .since_version = 1,
+       .inputs = {{"data", kAllTypes, "T"}},
+       .outputs = {{"size", {TensorType::kInt64}}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

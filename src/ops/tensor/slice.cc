@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slice: along each given axis the elements start, start+step, ... before end. Bounds count from the back when negative and are
-// held within the axis; a negative step walks backwards. Starts, ends and axes are attributes before version 10, inputs from then
-// on, with steps.
-// https://onnx.ai/onnx/operators/onnx__Slice.html
+// Slice: along each given axis the elements start, start+step, ... before end. Bounds count from the back when negative
+// and are held within the axis; a negative step walks backwards. Starts, ends and axes are attributes before version
+// 10, inputs from then on, with steps. https://onnx.ai/onnx/operators/onnx__Slice.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +34,8 @@ Bounds ReadBounds(const RunContext& ctx) {
     b.starts = ReadInts(ctx, 1);
     b.ends = ReadInts(ctx, 2);
     const auto check = [&](int i, size_t count) {
-      if (count != b.starts.size()) ctx.FailInput(i, fmt::format("has {} entries for {} starts", count, b.starts.size()));
+      if (count != b.starts.size())
+        ctx.FailInput(i, fmt::format("has {} entries for {} starts", count, b.starts.size()));
     };
     check(2, b.ends.size());
     b.steps.assign(b.starts.size(), 1);
@@ -58,7 +58,9 @@ struct Taken {
   int64_t start, count;
 };
 Taken Take(int64_t n, int64_t start, int64_t end, int64_t step) {
-  const auto held = [n](int64_t bound, int64_t low, int64_t high) { return std::clamp(bound < 0 ? bound + n : bound, low, high); };
+  const auto held = [n](int64_t bound, int64_t low, int64_t high) {
+    return std::clamp(bound < 0 ? bound + n : bound, low, high);
+  };
   if (n == 0) return {0, 0};
   if (step > 0) {
     start = held(start, 0, n);
@@ -68,14 +70,19 @@ Taken Take(int64_t n, int64_t start, int64_t end, int64_t step) {
   start = held(start, 0, n - 1);
   end = held(end, -1, n - 1);
   // -(step + 1) does not overflow.
-  return {start, start <= end ? 0 : static_cast<int64_t>(static_cast<uint64_t>(start - end - 1) / (static_cast<uint64_t>(-(step + 1)) + 1)) + 1};
+  return {start, start <= end ? 0
+                              : static_cast<int64_t>(static_cast<uint64_t>(start - end - 1) /
+                                                     (static_cast<uint64_t>(-(step + 1)) + 1)) +
+                                    1};
 }
 
 void Run(RunContext& ctx) {
   const Tensor data = ctx.tensor(0);
   const Bounds b = ReadBounds(ctx);
-  const std::vector<int> axes =
-      NormalizeAxes(ctx, b.axes, data.rank(), IsAttributeForm(ctx.op()) ? "attribute 'axes'" : ctx.HasInput(3) ? ctx.InputSubject(3) : ctx.InputSubject(1));
+  const std::vector<int> axes = NormalizeAxes(ctx, b.axes, data.rank(),
+                                              IsAttributeForm(ctx.op()) ? "attribute 'axes'"
+                                              : ctx.HasInput(3)         ? ctx.InputSubject(3)
+                                                                        : ctx.InputSubject(1));
   Shape shape = data.shape();
   std::vector<int64_t> strides = DenseStrides(data.shape().dims());
   int64_t offset = 0;
@@ -112,9 +119,10 @@ OptimDim Held(BoundKind kind, const OptimDim& bound, const OptimDim& n, const Op
   return kind == BoundKind::kFront ? Min(bound, high) : Min(Max(bound + n, low), high);
 }
 
-// How far start is before end, going forward, 0 when it is not. Said in the shortest way: the clamps of the two bounds cancel in
-// part.
-OptimDim Distance(InferScope& scope, const OptimDim& n, const OptimDim& start, BoundKind from, const OptimDim& end, BoundKind to) {
+// How far start is before end, going forward, 0 when it is not. Said in the shortest way: the clamps of the two bounds
+// cancel in part.
+OptimDim Distance(InferScope& scope, const OptimDim& n, const OptimDim& start, BoundKind from, const OptimDim& end,
+                  BoundKind to) {
   const bool front = from == BoundKind::kFront, back = from == BoundKind::kBack;
   if (to == BoundKind::kFar && front) return Max(n - start, 0);
   if (to == BoundKind::kFar && back) return Min(n, -start);
@@ -125,10 +133,13 @@ OptimDim Distance(InferScope& scope, const OptimDim& n, const OptimDim& start, B
   return ordered ? length : Max(length, 0);
 }
 
-std::optional<OptimDim> Count(InferScope& scope, const OptimDim& n, const OptimDim& start, const OptimDim& end, int64_t step) {
-  if (n.IsInt() && start.IsInt() && end.IsInt()) return OptimDim(Take(n.AsInt(), start.AsInt(), end.AsInt(), step).count);
+std::optional<OptimDim> Count(InferScope& scope, const OptimDim& n, const OptimDim& start, const OptimDim& end,
+                              int64_t step) {
+  if (n.IsInt() && start.IsInt() && end.IsInt())
+    return OptimDim(Take(n.AsInt(), start.AsInt(), end.AsInt(), step).count);
   const BoundKind from = KindOf(scope, start), to = KindOf(scope, end);
-  if (from == BoundKind::kOpen || to == BoundKind::kOpen || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  if (from == BoundKind::kOpen || to == BoundKind::kOpen || step == std::numeric_limits<int64_t>::min())
+    return std::nullopt;
   if (step > 0) return CeilDiv(Distance(scope, n, start, from, end, to), step);
   return CeilDiv(Max(Held(from, start, n, 0, n - 1) - Held(to, end, n, -1, n - 1), 0), -step);
 }
@@ -157,13 +168,15 @@ void ShapeRule(InferScope& scope) {
   } else {
     const IntsArgument counted = ReadIntsArgument(scope, "starts", attributes ? -1 : 1);
     if (!counted.count) return SetLikeInput(scope, 0, scope.FreshShape(rank));
-    if (*counted.count > rank) scope.Fail(counted.subject, fmt::format("has {} entries for {} axes", *counted.count, rank));
+    if (*counted.count > rank)
+      scope.Fail(counted.subject, fmt::format("has {} entries for {} axes", *counted.count, rank));
     for (int i = 0; i < *counted.count; ++i) which.push_back(i);
   }
   OptimShape shape = data;
   for (size_t i = 0; i < which.size(); ++i) {
     OptimDim& dim = shape[static_cast<size_t>(which[i])];
-    const bool known = starts && ends && i < starts->size() && i < ends->size() && (!has_steps || (steps && i < steps->size()));
+    const bool known =
+        starts && ends && i < starts->size() && i < ends->size() && (!has_steps || (steps && i < steps->size()));
     const int64_t step = has_steps && known ? (*steps)[i] : 1;
     if (step == 0) scope.Fail(scope.InputSubject(4), fmt::format("element {} is 0; a step must not be", i));
     std::optional<OptimDim> count;
@@ -190,16 +203,26 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> slice_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Slice", .since_version = 1, .inputs = {{"data", kAllTypes, "T"}}, .outputs = {{"output", kAllTypes, "T"}},
+      {.domain = "",
+       .type = "Slice",
+       .since_version = 1,
+       .inputs = {{"data", kAllTypes, "T"}},
+       .outputs = {{"output", kAllTypes, "T"}},
        .attributes = {{"starts", AttrKind::kInts, true}, {"ends", AttrKind::kInts, true}, {"axes", AttrKind::kInts}},
-       .shape = ShapeRule, .run = Run},
-      {.domain = "", .type = "Slice", .since_version = 10,
+       .shape = ShapeRule,
+       .run = Run},
+      {.domain = "",
+       .type = "Slice",
+       .since_version = 10,
        .inputs = {{"data", kAllTypes, "T"},
                   {"starts", kIndexTypes, "Tind"},
                   {"ends", kIndexTypes, "Tind"},
                   {.name = "axes", .types = kIndexTypes, .type_var = "Tind", .count = FormalCount::kOptional},
                   {.name = "steps", .types = kIndexTypes, .type_var = "Tind", .count = FormalCount::kOptional}},
-       .outputs = {{"output", kAllTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split: a tensor cut along an axis into as many parts as there are outputs. Their lengths come from `split` (an attribute before
-// version 13, then an input); without it they are equal, or, with num_outputs (version 18 on), of ceil(n / num_outputs) with a
-// smaller last one.
-// https://onnx.ai/onnx/operators/onnx__Split.html
+// Split: a tensor cut along an axis into as many parts as there are outputs. Their lengths come from `split` (an
+// attribute before version 13, then an input); without it they are equal, or, with num_outputs (version 18 on), of
+// ceil(n / num_outputs) with a smaller last one. https://onnx.ai/onnx/operators/onnx__Split.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,12 +34,14 @@ std::vector<int64_t> Lengths(const RunContext& ctx, int64_t n) {
     return lengths;
   }
   const int64_t stated = ctx.attrs().Int("num_outputs", outputs);
-  if (stated != outputs) ctx.Fail("attribute 'num_outputs'", fmt::format("is {}, but there are {} outputs", stated, outputs));
+  if (stated != outputs)
+    ctx.Fail("attribute 'num_outputs'", fmt::format("is {}, but there are {} outputs", stated, outputs));
   const bool uneven = ctx.attrs().Has("num_outputs");
   const int64_t length = n / outputs + (n % outputs != 0 ? 1 : 0);
   lengths.assign(static_cast<size_t>(outputs), length);
   if (n % outputs != 0 && (!uneven || length * (outputs - 1) > n))
-    ctx.FailInput(0, fmt::format("an axis of {} cannot be cut into {} parts{}", n, outputs, uneven ? fmt::format(" of {}", length) : " of one length"));
+    ctx.FailInput(0, fmt::format("an axis of {} cannot be cut into {} parts{}", n, outputs,
+                                 uneven ? fmt::format(" of {}", length) : " of one length"));
   lengths.back() = n - length * (outputs - 1);
   return lengths;
 }
@@ -49,7 +50,8 @@ void Run(RunContext& ctx) {
   const Tensor x = ctx.tensor(0);
   const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", 0), x.rank());
   const std::vector<int64_t> lengths = Lengths(ctx, x.dim(axis));
-  const int64_t outer = DimsProduct(x.shape().dims(), 0, axis), inner = DimsProduct(x.shape().dims(), axis + 1, x.rank());
+  const int64_t outer = DimsProduct(x.shape().dims(), 0, axis),
+                inner = DimsProduct(x.shape().dims(), axis + 1, x.rank());
   const int64_t row = x.dim(axis) * inner;
   int64_t column = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -105,22 +107,26 @@ void ShapeRule(InferScope& scope) {
     if (given) {
       if (static_cast<int>(given->size()) != outputs)
         scope.Fail(subject, fmt::format("has {} entries for {} outputs", given->size(), outputs));
-      scope.Unify(n, onnx_optim::Sum(*given), fmt::format("axis {} of {}", axis, scope.InputSubject(0)), "the sum of " + subject);
+      scope.Unify(n, onnx_optim::Sum(*given), fmt::format("axis {} of {}", axis, scope.InputSubject(0)),
+                  "the sum of " + subject);
       lengths = std::move(*given);
     }
   } else {
     const int64_t stated = scope.attrs().Int("num_outputs", outputs);
-    if (stated != outputs) scope.Fail("attribute 'num_outputs'", fmt::format("is {}, but there are {} outputs", stated, outputs));
+    if (stated != outputs)
+      scope.Fail("attribute 'num_outputs'", fmt::format("is {}, but there are {} outputs", stated, outputs));
     const bool uneven = scope.attrs().Has("num_outputs");
     if (uneven) {
       const OptimDim length = CeilDiv(n, outputs);
       lengths.assign(static_cast<size_t>(outputs), length);
       lengths.back() = n - length * OptimDim(outputs - 1);
       if (lengths.back().IsInt() && lengths.back().AsInt() < 0)
-        scope.Fail(scope.InputSubject(0), fmt::format("an axis of {} cannot be cut into {} parts of {}", n.ToString(), outputs, length.ToString()));
+        scope.Fail(scope.InputSubject(0), fmt::format("an axis of {} cannot be cut into {} parts of {}", n.ToString(),
+                                                      outputs, length.ToString()));
     } else {
       if (n.IsInt() && n.AsInt() % outputs != 0)
-        scope.Fail(scope.InputSubject(0), fmt::format("an axis of {} cannot be cut into {} parts of one length", n.AsInt(), outputs));
+        scope.Fail(scope.InputSubject(0),
+                   fmt::format("an axis of {} cannot be cut into {} parts of one length", n.AsInt(), outputs));
       lengths.assign(static_cast<size_t>(outputs), FloorDiv(n, outputs));
     }
   }
@@ -132,10 +138,16 @@ void ShapeRule(InferScope& scope) {
 }
 
 OpDef VersionOf(int since, bool split_is_input, std::vector<AttrDef> attributes) {
-  OpDef op{.domain = "", .type = "Split", .since_version = since, .inputs = {{"input", kAllTypes, "T"}},
+  OpDef op{.domain = "",
+           .type = "Split",
+           .since_version = since,
+           .inputs = {{"input", kAllTypes, "T"}},
            .outputs = {{.name = "outputs", .types = kAllTypes, .type_var = "T", .count = FormalCount::kVariadic}},
-           .attributes = std::move(attributes), .shape = ShapeRule, .run = Run};
-  if (split_is_input) op.inputs.push_back({.name = "split", .types = {TensorType::kInt64}, .count = FormalCount::kOptional});
+           .attributes = std::move(attributes),
+           .shape = ShapeRule,
+           .run = Run};
+  if (split_is_input)
+    op.inputs.push_back({.name = "split", .types = {TensorType::kInt64}, .count = FormalCount::kOptional});
   return op;
 }
 

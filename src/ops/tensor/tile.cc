@@ -20,7 +20,8 @@ void Run(RunContext& ctx) {
   std::vector<int64_t> strides;
   for (int d = 0; d < in.rank(); ++d) {
     const auto at = static_cast<size_t>(d);
-    if (repeats[at] < 0) ctx.FailInput(1, fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, repeats[at]));
+    if (repeats[at] < 0)
+      ctx.FailInput(1, fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, repeats[at]));
     const std::optional<int64_t> dim = CheckedMul(repeats[at], in.dim(d));
     if (!dim) ctx.FailInput(1, fmt::format("element {}, {}, times the dim {} is too large", d, repeats[at], in.dim(d)));
     shape.push_back(*dim);
@@ -37,7 +38,8 @@ void ShapeRule(InferScope& scope) {
   const std::optional<std::vector<OptimDim>> repeats = scope.InputValue(1);
   if (in.IsUnknown()) {
     const bool counted = repeats && repeats->size() <= OptimShape::kMaxRank;
-    return SetLikeInput(scope, 0, counted ? scope.FreshShape(static_cast<int>(repeats->size())) : OptimShape::Unknown());
+    return SetLikeInput(scope, 0,
+                        counted ? scope.FreshShape(static_cast<int>(repeats->size())) : OptimShape::Unknown());
   }
   if (!repeats) return SetLikeInput(scope, 0, scope.FreshShape(static_cast<int>(in.Rank())));
   if (repeats->size() != in.Rank())
@@ -46,7 +48,8 @@ void ShapeRule(InferScope& scope) {
   for (size_t d = 0; d < in.Rank(); ++d) {
     const OptimDim& times = (*repeats)[d];
     if (times.IsInt() && times.AsInt() < 0)
-      scope.Fail(scope.InputSubject(1), fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, times.AsInt()));
+      scope.Fail(scope.InputSubject(1),
+                 fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, times.AsInt()));
     shape.PushBack(scope.context().ProvablyGreaterEqual(times, 0) ? in[d] * times : scope.Fresh());
   }
   SetLikeInput(scope, 0, std::move(shape));
@@ -56,8 +59,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> tile_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Tile", .since_version = 6, .inputs = {{"input", kAllTypes, "T"}, {"repeats", {TensorType::kInt64}}},
-       .outputs = {{"output", kAllTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Tile",
+       .since_version = 6,
+       .inputs = {{"input", kAllTypes, "T"}, {"repeats", {TensorType::kInt64}}},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

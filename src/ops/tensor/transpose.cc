@@ -64,7 +64,8 @@ void ShapeRule(InferScope& scope) {
   OptimShape shape;
   for (const size_t axis : *perm) shape.PushBack(in[axis]);
   const KnownElements* elements = InputElements(scope, 0);
-  if (elements != nullptr && in.Rank() <= 1) return SetTensorWithElements(scope, 0, scope.InputType(0), shape, *elements);
+  if (elements != nullptr && in.Rank() <= 1)
+    return SetTensorWithElements(scope, 0, scope.InputType(0), shape, *elements);
   SetLikeInput(scope, 0, std::move(shape));
 }
 
@@ -72,8 +73,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> transpose_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Transpose", .since_version = 1, .inputs = {{"data", kAllTypes, "T"}},
-       .outputs = {{"transposed", kAllTypes, "T"}}, .attributes = {{"perm", AttrKind::kInts}}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Transpose",
+       .since_version = 1,
+       .inputs = {{"data", kAllTypes, "T"}},
+       .outputs = {{"transposed", kAllTypes, "T"}},
+       .attributes = {{"perm", AttrKind::kInts}},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unsqueeze: inserts axes of one element; they are positions in the result. An attribute before version 13, an input from then on.
-// https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
+// Unsqueeze: inserts axes of one element; they are positions in the result. An attribute before version 13, an input
+// from then on. https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
 #include "ops/tensor/view_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -40,10 +40,22 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> unsqueeze_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Unsqueeze", .since_version = 1, .inputs = {{"data", kAllTypes, "T"}},
-       .outputs = {{"expanded", kAllTypes, "T"}}, .attributes = {{"axes", AttrKind::kInts, true}}, .shape = ShapeRule, .run = Run},
-      {.domain = "", .type = "Unsqueeze", .since_version = 13, .inputs = {{"data", kAllTypes, "T"}, {"axes", {TensorType::kInt64}}},
-       .outputs = {{"expanded", kAllTypes, "T"}}, .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Unsqueeze",
+       .since_version = 1,
+       .inputs = {{"data", kAllTypes, "T"}},
+       .outputs = {{"expanded", kAllTypes, "T"}},
+       .attributes = {{"axes", AttrKind::kInts, true}},
+       .shape = ShapeRule,
+       .run = Run},
+      {.domain = "",
+       .type = "Unsqueeze",
+       .since_version = 13,
+       .inputs = {{"data", kAllTypes, "T"}, {"axes", {TensorType::kInt64}}},
+       .outputs = {{"expanded", kAllTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }

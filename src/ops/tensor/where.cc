@@ -26,11 +26,16 @@ void Row(const void* const* in, const int64_t* step, void* out, int64_t n, const
 kernels::RowFn RowOf(TensorType type) {
   if (type == TensorType::kString) return Row<std::string>;
   switch (onnx_optim::BitsOf(type)) {
-    case 8: return Row<uint8_t>;
-    case 16: return Row<uint16_t>;
-    case 32: return Row<uint32_t>;
-    case 64: return Row<uint64_t>;
-    default: return Row<std::complex<double>>;
+    case 8:
+      return Row<uint8_t>;
+    case 16:
+      return Row<uint16_t>;
+    case 32:
+      return Row<uint32_t>;
+    case 64:
+      return Row<uint64_t>;
+    default:
+      return Row<std::complex<double>>;
   }
 }
 
@@ -50,9 +55,14 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> where_ops() {
   static const OpDef ops[] = {
-      {.domain = "", .type = "Where", .since_version = 9,
-       .inputs = {{"condition", kBoolType}, {"X", kAllTypes, "T"}, {"Y", kAllTypes, "T"}}, .outputs = {{"output", kAllTypes, "T"}},
-       .attributes = {}, .shape = ShapeRule, .run = Run},
+      {.domain = "",
+       .type = "Where",
+       .since_version = 9,
+       .inputs = {{"condition", kBoolType}, {"X", kAllTypes, "T"}, {"Y", kAllTypes, "T"}},
+       .outputs = {{"output", kAllTypes, "T"}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
   };
   return ops;
 }
