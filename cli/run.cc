@@ -48,8 +48,9 @@ struct Timed {
 
 Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RunArguments& arguments) {
   RunOptions options;
-  if (arguments.timeout)
-    options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(std::min(*arguments.timeout, 1e9) * 1e9));
+  // A deadline past what the clock can count is none.
+  if (arguments.timeout && *arguments.timeout < 1e9)
+    options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(*arguments.timeout * 1e9));
   options.memory_limit = static_cast<int64_t>(arguments.memory_limit * 1e6);
   const bool show_progress = isatty(STDERR_FILENO) != 0;
   const auto start = Clock::now();

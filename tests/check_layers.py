@@ -20,8 +20,7 @@ ALLOWED = {
     "graph": ["model", "values"],
     "shapes": ["graph"],
     "ops": ["shapes", "kernels", "graph", "onnx_io", "values"],
-    "passes": ["ops"],
-    "runtime": ["passes", "onnx_io", "openvino_io"],
+    "runtime": ["ops", "onnx_io", "openvino_io"],
     "cli": ["runtime"],
     "python": ["runtime", "cli"],
 }

@@ -108,6 +108,15 @@ struct PythonOptions {
   int64_t memory_limit = 0;
 };
 
+// The object as a T, or a TypeError that says what was expected and what was given.
+template <class T>
+T As(nb::handle object, const char* expected) {
+  T value;
+  if (!nb::try_cast(object, value))
+    throw nb::type_error(fmt::format("expected {}, got {}", expected, nb::repr(object).c_str()).c_str());
+  return value;
+}
+
 class InferenceSession {
  public:
   InferenceSession(nb::handle model, std::optional<PythonOptions> options)
@@ -122,7 +131,7 @@ class InferenceSession {
     std::vector<std::string> chosen;
     if (!output_names.is_none()) {
       if (PyUnicode_Check(output_names.ptr())) throw nb::type_error("output_names is a list of names or None");
-      for (nb::handle name : output_names) chosen.push_back(nb::cast<std::string>(name));
+      for (nb::handle name : output_names) chosen.push_back(As<std::string>(name, "an output name"));
       if (chosen.empty()) return nb::list();
     }
     RunOptions options;
@@ -167,7 +176,7 @@ class InferenceSession {
     const auto references = std::make_shared<PythonReferences>();
     ValueMap inputs;
     for (const auto& [key, object] : feeds) {
-      std::string name = nb::cast<std::string>(key);
+      std::string name = As<std::string>(key, "an input name");
       const auto declared = declared_.find(name);
       try {
         Value value = Checked([&, &fed = object] {
@@ -192,9 +201,10 @@ class InferenceSession {
 
 ShapeOptions ReadShapeOptions(const nb::dict& dims, const nb::dict& shapes) {
   ShapeOptions options;
-  for (const auto& [name, size] : dims) options.dims[nb::cast<std::string>(name)] = nb::cast<int64_t>(size);
+  for (const auto& [name, size] : dims) 
+    options.dims[As<std::string>(name, "a symbol's name")] = As<int64_t>(size, "a size as int");
   for (const auto& [name, shape] : shapes) {
-    std::vector<std::string>& texts = options.shapes[nb::cast<std::string>(name)];
+    std::vector<std::string>& texts = options.shapes[As<std::string>(name, "an input name")];
     for (nb::handle dim : shape) texts.push_back(nb::cast<std::string>(nb::str(dim)));
   }
   return options;

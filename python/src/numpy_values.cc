@@ -172,7 +172,10 @@ Tensor TensorFromArray(Ref object, const std::shared_ptr<PythonReferences>& refe
     const Ref name = Own(PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array))));
     throw InvalidArgument(fmt::format("arrays of {} are no tensors", TextOf(name.get())));
   }
-  if (!PyArray_ISCARRAY_RO(array)) {
+  // numpy calls complex64 aligned at 4 bytes; tensors want the whole element's size.
+  const bool aligned = reinterpret_cast<uintptr_t>(PyArray_DATA(array)) % 8 == 0 || PyArray_ITEMSIZE(array) < 8;
+  if (!PyArray_ISCARRAY_RO(array) || !aligned) {
+    if (!aligned) object = Own(PyArray_NewCopy(array, NPY_CORDER));
     object = Own(PyArray_FromAny(object.get(), DescrOf(type), 0, 0, NPY_ARRAY_CARRAY_RO, nullptr));
     array = AsArray(object.get());
   }

@@ -40,16 +40,25 @@ void AddProblemOnce(ShapesContext& ctx, Problem::Level level, std::string messag
   ctx.AddProblem(level, std::move(message));
 }
 
-// Names a node's bodies use, without regard to what they define themselves.
+// Adds the outer names a body uses: what it and the bodies inside read or hand out, less what each defines itself.
 void CollectNames(const GraphProto& graph, int depth, std::vector<std::string_view>& names) {
   if (depth > kMaxDepth) return;
-  for (const ValueInfoProto& output : graph.output()) names.push_back(output.name());
+  std::vector<std::string_view> used;
+  std::unordered_set<std::string_view> own;
+  for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
+  for (const TensorProto& tensor : graph.initializer()) own.insert(tensor.name());
+  for (const SparseTensorProto& tensor : graph.sparse_initializer()) own.insert(tensor.values().name());
+  for (const ValueInfoProto& output : graph.output()) used.push_back(output.name());
   for (const NodeProto& node : graph.node()) {
-    for (const String& input : node.input()) names.push_back(input);
+    used.insert(used.end(), node.input().begin(), node.input().end());
+    own.insert(node.output().begin(), node.output().end());
     for (const AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g()) CollectNames(attribute.g(), depth + 1, names);
-      for (const GraphProto& inner : attribute.graphs()) CollectNames(inner, depth + 1, names);
+      if (attribute.has_g()) CollectNames(attribute.g(), depth + 1, used);
+      for (const GraphProto& inner : attribute.graphs()) CollectNames(inner, depth + 1, used);
     }
+  }
+  for (const std::string_view name : used) {
+    if (!own.contains(name)) names.push_back(name);
   }
 }
 

@@ -329,6 +329,16 @@ TEST(ApplyInferredShapes, FillsWhatIsOpen) {
   EXPECT_EQ(types.count("s"), 1u);
 }
 
+TEST(InferGraph, BodyMayReuseOuterNames) {
+  const ModelProto model = Model(R"(g (seq(float[2]) x) => (ys, t) {
+      ys = SequenceMap<body = b (x) => (ys) { t = Neg(x)  ys = Neg(t) }>(x)
+      t = SequenceLength(ys)
+    })");
+  const InferredShapes shapes = InferShapes(model);
+  EXPECT_THAT(Problems(shapes), testing::IsEmpty());
+  EXPECT_EQ(shapes.graphs[0].values.at("t").ToString(), "tensor(int64)[]");
+}
+
 TEST(ApplyInferredShapes, WritesIntoBodies) {
   ModelProto model = Model(R"(g (seq(float[2]) x) => (y) {
       y = SequenceMap<body = b (e) => (r) { t = Identity(e)  r = Identity(t) }>(x)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops: everything that knows operators: one file per operator, the table of them, and inference over graphs.
-// Before it: shapes (how to say a rule), kernels (how to compute), graph (what a node holds). After it: passes,
-// runtime.
+// Before it: shapes (how to say a rule), kernels (how to compute), graph (what a node holds). After it: runtime.
 //
 // OpDef: all that is known of one version of one operator, as a plain value.
 #pragma once

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/cpu_features.h"
 #include "graph/captures.h"
 #include "graph/graph_index.h"
 #include "onnxseq/errors.h"
@@ -293,16 +294,17 @@ class Planner {
 
   // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the
   // run, if the node is ever reached; large results are not kept.
-  static bool Fold(int n, const GraphIndex& index, GraphPlan& plan, const NodePlan& node, std::vector<ValueRef>& refs) {
+  bool Fold(int n, const GraphIndex& index, GraphPlan& plan, const NodePlan& node, std::vector<ValueRef>& refs) const {
     if (node.op->random || !node.bodies.empty()) return false;
     for (const ValueRef& ref : node.inputs)
       if (ref.kind == ValueRef::Kind::kSlot || ref.kind == ValueRef::Kind::kOuter) return false;
     const bool is_constant = node.op->type == "Constant" && node.op->domain.empty();
     std::vector<Value> outputs;
     try {
+      const DenormalScope denormals(options_.flush_denormals);
       const MemoryBudgetScope budget(is_constant ? nullptr : std::make_shared<MemoryBudget>(kMaxFoldedBytes));
       outputs = EvaluateConstant(node, plan);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       return false;
     }
     const std::span<const int> ids = index.outputs(n);

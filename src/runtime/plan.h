@@ -79,6 +79,8 @@ class TypeKnowledge {
 struct PlanOptions {
   // Initializers of graph inputs are defaults only: the inputs are read from the frame.
   bool defaults_are_inputs = false;
+  // Constants are folded as runs compute: denormal numbers flushed to zero, or kept.
+  bool flush_denormals = true;
 };
 
 // Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an

@@ -71,7 +71,7 @@ struct Session::Impl {
     }
     types.emplace(Runnable());
     const GraphProto& graph = Runnable().graph();
-    plan = MakePlan(Runnable(), *types, {});
+    plan = MakePlan(Runnable(), *types, {.flush_denormals = !options.denormals});
     std::unordered_map<std::string_view, bool> initialized;
     for (const TensorProto& tensor : graph.initializer()) initialized.emplace(tensor.name(), true);
     for (const SparseTensorProto& tensor : graph.sparse_initializer())
@@ -99,15 +99,20 @@ struct Session::Impl {
     run.cancel = run_options.cancel;
     if (run_options.timeout) {
       run.timeout = *run_options.timeout;
-      run.deadline = std::chrono::steady_clock::now() + *run_options.timeout;
+      // A deadline past what the clock can count is none.
+      const auto now = std::chrono::steady_clock::now();
+      if (*run_options.timeout < std::chrono::steady_clock::time_point::max() - now)
+        run.deadline = now + *run_options.timeout;
     }
     if (run_options.memory_limit > 0) run.budget = std::make_shared<MemoryBudget>(run_options.memory_limit);
     run.seed = options.seed ? seed : seed + 0x9e3779b97f4a7c15u * runs.fetch_add(1, std::memory_order_relaxed);
     std::vector<Value> out(output_descriptions.size());
+    // Before the scopes: what a plan keeps is not charged to the run.
+    const GraphPlan& chosen = overrides ? OverridePlan(in) : *plan;
     {
       const DenormalScope denormals(!options.denormals);
       const MemoryBudgetScope budget(run.budget);
-      RunGraph(overrides ? OverridePlan(in) : *plan, run, in, {}, out);
+      RunGraph(chosen, run, in, {}, out);
     }
     ValueMap results;
     for (const int i : picked)
@@ -159,13 +164,17 @@ struct Session::Impl {
   // not overridden.
   const GraphPlan& OverridePlan(std::vector<Value>& in) const {
     std::call_once(override_once, [&] {
-      override_plan = MakePlan(Runnable(), *types, {.defaults_are_inputs = true});
+      std::unique_ptr<GraphPlan> made = MakePlan(
+          Runnable(), *types, {.defaults_are_inputs = true, .flush_denormals = !options.denormals});
+      std::vector<Value> made_defaults;
       const GraphProto& graph = Runnable().graph();
       std::unordered_map<std::string_view, Value> values;
       for (const TensorProto& tensor : graph.initializer()) values.emplace(tensor.name(), TensorFromProto(tensor));
       for (const SparseTensorProto& tensor : graph.sparse_initializer())
         values.emplace(tensor.values().name(), TensorFromSparse(tensor));
-      for (const Input& input : inputs) defaults.push_back(input.has_default ? values.at(input.name) : Value());
+      for (const Input& input : inputs) made_defaults.push_back(input.has_default ? values.at(input.name) : Value());
+      override_plan = std::move(made);
+      defaults = std::move(made_defaults);
     });
     for (size_t i = 0; i < in.size(); ++i)
       if (in[i].IsNone()) in[i] = defaults[i];

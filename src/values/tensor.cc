@@ -91,8 +91,6 @@ Extent ExtentOf(TensorType dtype, const Shape& shape) {
 
 size_t AlignmentOf(TensorType dtype) {
   switch (dtype) {
-    case TensorType::kComplex64:
-      return alignof(std::complex<float>);
     case TensorType::kComplex128:
       return alignof(std::complex<double>);
     default:

@@ -47,10 +47,10 @@ void ReduceShape(InferScope& scope) {
 std::vector<OpDef> ReduceOps(std::string_view type, int input_since, TypeSet types, void (*run)(RunContext&),
                              void (*shape)(InferScope&) = ReduceShape<nullptr>);
 
-// The type sums are kept in: float for the halves, unsigned (it wraps) for integers.
+// The type sums are kept in: double for floats, since a long axis of equal floats would stop growing in float; unsigned
+// (it wraps) for integers.
 template <class T>
-using SumOf = std::conditional_t<
-    std::is_same_v<T, double>, double,
-    std::conditional_t<kernels::kIsFloating<T>, float, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
+using SumOf =
+    std::conditional_t<kernels::kIsFloating<T>, double, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -121,6 +121,8 @@ RunSizes CheckData(const RunContext& ctx, const LstmSpec& spec, const WeightSize
                           at.names[static_cast<size_t>(at.w)], ctx.tensor(at.w).shape().ToString(), x.ToString()));
   }
   const RunSizes sizes{x[time_major ? 0 : 1], x[time_major ? 1 : 0], weights.inputs, weights.hidden};
+  if (std::max(sizes.steps, sizes.rows) > std::numeric_limits<int32_t>::max())
+    FailInput(node, spec, at.x, fmt::format("at most 2^31 - 1 steps and rows are possible, got {}", x.ToString()));
   const Shape states =
       time_major ? Shape{spec.directions, sizes.rows, sizes.hidden} : Shape{sizes.rows, spec.directions, sizes.hidden};
   const auto require = [&](int i, const Shape& expected) {
@@ -152,10 +154,6 @@ std::vector<int32_t> Lengths(const RunContext& ctx, const LstmSpec& spec, const 
   const int input = spec.operands->lengths;
   std::vector<int32_t> lengths;
   if (!ctx.HasInput(input) || sizes.steps == 0) return lengths;
-  if (sizes.steps > std::numeric_limits<int32_t>::max()) {
-    FailInput(ctx.node(), spec, input,
-              fmt::format("cannot be given with {} steps, at most 2^31 - 1 are possible", sizes.steps));
-  }
   switch (ctx.tensor(input).dtype()) {
     case TensorType::kInt8:
       ReadLengths<int8_t>(ctx, spec, sizes.steps, lengths);

@@ -169,7 +169,8 @@ class MapRule {
 
   // One walk for each distinct combination of elements; false when there are too many.
   bool Listed(size_t count) {
-    // What is not listed is the same for all.
+    const int64_t mark = FreshNumber(scope_.Fresh().AsExpr());
+    // Of what is not listed the same is known for all; its fresh symbols, later than the mark, are each element's own.
     std::vector<std::optional<ShapeValue>> any(infos_.size());
     for (size_t i = 0; i < infos_.size(); ++i) {
       if (infos_[i] && !(infos_[i]->elements && infos_[i]->elements->size() == count))
@@ -189,7 +190,6 @@ class MapRule {
       groups.push_back(std::move(combination));
     }
     std::vector<std::vector<ShapeValue>> outputs(groups.size());
-    const int64_t mark = FreshNumber(scope_.Fresh().AsExpr());
     for (size_t g = 0; g < groups.size(); ++g) {
       size_t next = 0;
       for (size_t i = 0; i < infos_.size(); ++i) {

@@ -72,6 +72,9 @@ class SplitRule {
     const ShapeValue piece = ShapeValue::Tensor(input_.Dtype(), OptimShape(std::move(dims)));
     if (!scope_.exact() || !first || !size.IsInt() || input_.Elements() == nullptr || input_.Shape().Rank() != 1)
       return piece;
+    // Entries may contradict the axis (a symbol stands for what is left): then nothing is said of the values.
+    const auto have = static_cast<int64_t>(input_.Elements()->size());
+    if (*first < 0 || size.AsInt() < 0 || *first > have || size.AsInt() > have - *first) return piece;
     const auto begin = input_.Elements()->begin() + *first;
     return piece.WithElements(KnownElements(begin, begin + size.AsInt()));
   }
@@ -234,7 +237,6 @@ void RunSplitToSequence(RunContext& ctx) {
 
   const int64_t outer = input.NumElements() == 0 ? 0 : DimsProduct(input.shape().dims(), 0, axis);
   const int64_t inner = input.NumElements() == 0 ? 0 : DimsProduct(input.shape().dims(), axis + 1, input.rank());
-  const bool narrow = onnx_optim::BitsOf(input.dtype()) % 8 != 0;
   std::vector<Tensor> pieces;
   pieces.reserve(sizes.size());
   int64_t first = 0;
@@ -245,7 +247,7 @@ void RunSplitToSequence(RunContext& ctx) {
     } else {
       shape[axis] = size;
     }
-    if (outer == 1 && !narrow) {
+    if (outer == 1) {
       pieces.push_back(input.Part(first * inner, std::move(shape)));  // consecutive: shared, not copied
     } else {
       Tensor piece(input.dtype(), std::move(shape));

@@ -107,6 +107,9 @@ void ShapeRule(InferScope& scope) {
     if (given) {
       if (static_cast<int>(given->size()) != outputs)
         scope.Fail(subject, fmt::format("has {} entries for {} outputs", given->size(), outputs));
+      for (const OptimDim& length : *given)
+        if (length.IsInt() && length.AsInt() < 0)
+          scope.Fail(subject, fmt::format("must not be negative, got {}", length.ToString()));
       scope.Unify(n, onnx_optim::Sum(*given), fmt::format("axis {} of {}", axis, scope.InputSubject(0)),
                   "the sum of " + subject);
       lengths = std::move(*given);
