@@ -39,7 +39,10 @@ test: build
 bench: build
 	@for bench in build/release/bin/*_bench; do [ ! -x "$$bench" ] || "$$bench" || exit 1; done
 
-# The C++ tests only: the Python package and the program are covered by `make test`.
+# The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
+# do outside a sanitizer, not end the process.
+asan tsan: export ASAN_OPTIONS := allocator_may_return_null=1
+asan tsan: export TSAN_OPTIONS := allocator_may_return_null=1
 asan tsan:
 	@tools/setup.sh clang
 	@test -f build/$@/build.ninja || cmake --preset $@
@@ -62,14 +65,14 @@ tidy:
 format:
 	@tools/setup.sh
 	@.venv/bin/clang-format -i $(CXX_FILES)
-	@.venv/bin/ruff format -q python tools tests
-	@.venv/bin/ruff check -q --fix python tools tests
+	@.venv/bin/ruff format -q python tools tests bench bench
+	@.venv/bin/ruff check -q --fix python tools tests bench bench
 
 format-check:
 	@tools/setup.sh
 	@.venv/bin/clang-format --dry-run -Werror $(CXX_FILES)
-	@.venv/bin/ruff format --check -q python tools tests
-	@.venv/bin/ruff check -q python tools tests
+	@.venv/bin/ruff format --check -q python tools tests bench bench
+	@.venv/bin/ruff check -q python tools tests bench bench
 
 docs: build
 	build/release/bin/onnxseq ops --markdown > docs/operators.md

@@ -201,7 +201,7 @@ class InferenceSession {
 
 ShapeOptions ReadShapeOptions(const nb::dict& dims, const nb::dict& shapes) {
   ShapeOptions options;
-  for (const auto& [name, size] : dims) 
+  for (const auto& [name, size] : dims)
     options.dims[As<std::string>(name, "a symbol's name")] = As<int64_t>(size, "a size as int");
   for (const auto& [name, shape] : shapes) {
     std::vector<std::string>& texts = options.shapes[As<std::string>(name, "an input name")];

@@ -164,8 +164,8 @@ struct Session::Impl {
   // not overridden.
   const GraphPlan& OverridePlan(std::vector<Value>& in) const {
     std::call_once(override_once, [&] {
-      std::unique_ptr<GraphPlan> made = MakePlan(
-          Runnable(), *types, {.defaults_are_inputs = true, .flush_denormals = !options.denormals});
+      std::unique_ptr<GraphPlan> made =
+          MakePlan(Runnable(), *types, {.defaults_are_inputs = true, .flush_denormals = !options.denormals});
       std::vector<Value> made_defaults;
       const GraphProto& graph = Runnable().graph();
       std::unordered_map<std::string_view, Value> values;
