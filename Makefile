@@ -65,14 +65,14 @@ tidy:
 format:
 	@tools/setup.sh
 	@.venv/bin/clang-format -i $(CXX_FILES)
-	@.venv/bin/ruff format -q python tools tests bench bench
-	@.venv/bin/ruff check -q --fix python tools tests bench bench
+	@.venv/bin/ruff format -q python tools tests bench
+	@.venv/bin/ruff check -q --fix python tools tests bench
 
 format-check:
 	@tools/setup.sh
 	@.venv/bin/clang-format --dry-run -Werror $(CXX_FILES)
-	@.venv/bin/ruff format --check -q python tools tests bench bench
-	@.venv/bin/ruff check -q python tools tests bench bench
+	@.venv/bin/ruff format --check -q python tools tests bench
+	@.venv/bin/ruff check -q python tools tests bench
 
 docs: build
 	build/release/bin/onnxseq ops --markdown > docs/operators.md
