@@ -8,11 +8,13 @@
 #include "kernels/elementwise/broadcast.h"
 #include "onnxseq/float16.h"
 
-// Iterations do not depend on each other: an output may be the very input it is computed from.
-#if defined(__clang__)
-#define ONNXSEQ_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
+// Iterations do not depend on each other: an output may be the very input it is computed from. clang finds out by a
+// check at run time; its pragma would make an error of every loop that a build without full optimisation leaves as it
+// is.
+#if defined(__GNUC__) && !defined(__clang__)
 #define ONNXSEQ_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ONNXSEQ_INDEPENDENT
 #endif
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
