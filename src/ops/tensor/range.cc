@@ -34,6 +34,11 @@ auto Scalar(const RunContext& ctx, int i) {
   return kernels::Load(t.View<T>()[0]);
 }
 
+// start + i * delta, which lies between start and limit although the product alone may not fit.
+int64_t WholeElement(int64_t start, int64_t i, int64_t delta) {
+  return static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+}
+
 void Run(RunContext& ctx) {
   Dispatch(RangeList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
     const auto start = Scalar<T>(ctx, 0), limit = Scalar<T>(ctx, 1), delta = Scalar<T>(ctx, 2);
@@ -51,7 +56,7 @@ void Run(RunContext& ctx) {
     T* to = ctx.AllocateOutput(0, kTensorTypeOf<T>, Shape{*count}).template MutableView<T>().data();
     for (int64_t i = 0; i < *count; ++i) {
       if constexpr (std::is_integral_v<T>) {
-        to[i] = static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+        to[i] = static_cast<T>(WholeElement(start, i, delta));
       } else {
         to[i] = static_cast<T>(start + static_cast<decltype(start)>(i) * delta);
       }
@@ -76,7 +81,7 @@ void ShapeRule(InferScope& scope) {
     scope.SetTensor(0, dtype, OptimShape{*count});
     if (*count > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
     std::vector<OptimDim> elements;
-    for (int64_t i = 0; i < *count; ++i) elements.emplace_back(v[0].AsInt() + i * delta);
+    for (int64_t i = 0; i < *count; ++i) elements.emplace_back(WholeElement(v[0].AsInt(), i, delta));
     return scope.SetKnown(0, std::move(elements));
   }
   if (delta == std::numeric_limits<int64_t>::min()) return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
