@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "onnxseq/errors.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -43,10 +45,6 @@ std::string_view TypeText(AttributeProto::AttributeType type) {
   }
 }
 
-ErrorWhere Where(std::string_view name) {
-  return {.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}};
-}
-
 // Files of IR versions 1 and 2 leave the type out: it is that of the field that is set.
 AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
@@ -67,6 +65,13 @@ AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
 
 }  // namespace
 
+void FailAttribute(std::string_view name, std::string fact) {
+  throw InvalidArgument(std::move(fact), ErrorWhere{.op_type = {},
+                                                    .node_name = {},
+                                                    .subject = fmt::format("attribute '{}'", name),
+                                                    .path = {}});
+}
+
 const AttributeProto* NodeAttributes::Find(std::string_view name) const {
   for (const AttributeProto& attribute : node_->attribute())
     if (attribute.name() == name) return &attribute;
@@ -82,13 +87,13 @@ const AttributeProto* NodeAttributes::FindTyped(std::string_view name, Attribute
       found == AttributeProto::UNDEFINED &&
       (type == AttributeProto::INTS || type == AttributeProto::FLOATS || type == AttributeProto::STRINGS);
   if (found != type && !untyped_list)
-    throw InvalidArgument(fmt::format("must be {}, is {}", TypeText(type), TypeText(found)), Where(name));
+    FailAttribute(name, fmt::format("must be {}, is {}", TypeText(type), TypeText(found)));
   return attribute;
 }
 
 const AttributeProto& NodeAttributes::Required(std::string_view name, AttributeProto::AttributeType type) const {
   const AttributeProto* attribute = FindTyped(name, type);
-  if (attribute == nullptr) throw InvalidArgument("is missing", Where(name));
+  if (attribute == nullptr) FailAttribute(name, "is missing");
   return *attribute;
 }
 

@@ -16,6 +16,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// Throws InvalidArgument(fact), subject `attribute 'name'`.
+[[noreturn]] void FailAttribute(std::string_view name, std::string fact);
+
 // A view: the node must outlive it. Every getter throws InvalidArgument, subject `attribute 'axis'`, when the attribute
 // is there with another type; the ones without default or optional also when it is missing. Linear in the number of
 // attributes.

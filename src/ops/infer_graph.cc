@@ -130,10 +130,24 @@ GraphInference::GraphInference(Mode mode, InferenceRecord* record) : mode_(mode)
                            const BodyOptions& options) { return InferBody(scope, body, inputs, options); };
 }
 
-void GraphInference::Enter() {
-  if (depth_ >= kMaxDepth)
-    throw InvalidArgument(fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
-}
+// A step into a body or function of the node being inferred; its end puts the walk back where it stood.
+class GraphInference::Descent {
+ public:
+  // Throws InvalidArgument when it goes too deep.
+  Descent(GraphInference& inference, const std::string& step) : inference_(inference), outer_(inference.at_) {
+    if (outer_.depth >= kMaxDepth)
+      throw InvalidArgument(fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
+    inference_.at_.path += step;
+    ++inference_.at_.depth;
+  }
+  ~Descent() { inference_.at_ = std::move(outer_); }
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+
+ private:
+  GraphInference& inference_;
+  Position outer_;
+};
 
 void GraphInference::SetUnknown(ShapesContext& ctx, const NodeProto& node) {
   for (const String& output : node.output()) {
@@ -145,7 +159,7 @@ void GraphInference::Node(ShapesContext& ctx, const NodeProto& node, int64_t ind
   if (mode_ == Mode::kThrow) return InferNode(ctx, node, index);
   // A body may be walked several times; the nodes of a main graph are met once.
   const auto note = [&](Problem::Level level, std::string message) {
-    if (depth_ > 0) return AddProblemOnce(ctx, level, std::move(message));
+    if (at_.depth > 0) return AddProblemOnce(ctx, level, std::move(message));
     if (ctx.Problems().size() < kMaxProblems) ctx.AddProblem(level, std::move(message));
   };
   try {
@@ -167,8 +181,8 @@ void GraphInference::Node(ShapesContext& ctx, const NodeProto& node, int64_t ind
 }
 
 void GraphInference::InferNode(ShapesContext& ctx, const NodeProto& node, int64_t index) {
-  node_index_ = index;
-  if (depth_ > 0 && ++inner_nodes_ > kMaxInnerNodes) {
+  at_.node_index = index;
+  if (at_.depth > 0 && ++inner_nodes_ > kMaxInnerNodes) {
     throw InvalidArgument(fmt::format("bodies and functions hold more than {} nodes in all", kMaxInnerNodes));
   }
   const std::string_view domain = DomainName(node);
@@ -218,7 +232,6 @@ void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef
 
 void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index,
                                    const FunctionProto& function) {
-  Enter();
   const GraphProto body = InstantiateFunction(function, node);
   ShapesContext inside = ctx.ChildScope();
   for (const OperatorSetIdProto& import : function.opset_import())
@@ -239,29 +252,17 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
     }
     inside.SetValue(body.input(i).name(), std::move(value));
   }
-  const std::string outer_path = path_;
-  path_ += fmt::format("/{}", NodePathName(node, index));
-  ++depth_;
-  ++functions_;
-  const auto leave = [&] {
-    --depth_;
-    --functions_;
-    path_ = outer_path;
-  };
   std::string place = fmt::format("in function {}", std::string_view(function.name()));
   if (!node.name().empty()) place += fmt::format(" called by \"{}\"", std::string_view(node.name()));
   try {
+    const Descent descent(*this, fmt::format("/{}", NodePathName(node, index)));
+    ++at_.functions;
     WalkNodes(inside, body, {});
-    Keep(inside, nullptr, path_);
+    Keep(inside, nullptr, at_.path);
   } catch (Error& e) {
-    leave();
     e.AddPath(place);
     throw;
-  } catch (...) {
-    leave();
-    throw;
   }
-  leave();
   for (const Problem& problem : inside.Problems()) AddProblemOnce(ctx, problem.level, problem.message + " " + place);
   for (size_t i = 0; i < node.output().size(); ++i) {
     if (node.output(i).empty()) continue;
@@ -280,7 +281,6 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
 
 std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const GraphProto& body,
                                                   std::span<const ShapeValue> inputs, const BodyOptions& options) {
-  Enter();
   const std::string place = BodyPlace(scope.node(), body);
   ShapesContext inside = scope.context().ChildScope();
   std::set<std::string_view> bound;
@@ -299,20 +299,11 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
                                    InferScope::Describe(inputs[i]), DescribeType(body.input(i).type()), place));
     }
   }
-  const std::string outer_path = path_;
-  const int64_t outer_index = node_index_;
-  const bool outer_recording = recording_;
-  path_ += fmt::format("/{}/{}", NodePathName(scope.node(), node_index_), BodyAttributeName(scope.node(), body));
-  recording_ = recording_ && options.record;
-  ++depth_;
-  const auto leave = [&] {
-    --depth_;
-    recording_ = outer_recording;
-    node_index_ = outer_index;
-    path_ = outer_path;
-  };
   std::vector<ShapeValue> outputs;
   try {
+    const Descent descent(*this, fmt::format("/{}/{}", NodePathName(scope.node(), at_.node_index),
+                                             BodyAttributeName(scope.node(), body)));
+    at_.recording = at_.recording && options.record;
     BindInitializers(inside, body, bound);
     WalkNodes(inside, body, {});
     for (size_t i = 0; i < body.output().size(); ++i) {
@@ -326,16 +317,11 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
       }
       outputs.push_back(InferScope::Simplified(inside, *found));
     }
-    Keep(inside, functions_ == 0 ? &body : nullptr, path_);
+    Keep(inside, at_.functions == 0 ? &body : nullptr, at_.path);
   } catch (Error& e) {
-    leave();
     e.AddPath(place);
     throw;
-  } catch (...) {
-    leave();
-    throw;
   }
-  leave();
   for (const Problem& problem : inside.Problems()) {
     std::string message = problem.message + " " + place;
     if (problem.level == Problem::Level::kWarning) {
@@ -348,7 +334,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
 }
 
 void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path) {
-  if (record_ == nullptr || !recording_) return;
+  if (record_ == nullptr || !at_.recording) return;
   if (record_->bodies.size() >= kMaxRecords && !record_of_path_.contains(path)) return;
   const auto [it, is_new] = record_of_path_.try_emplace(path, record_->bodies.size());
   if (is_new) record_->bodies.push_back({path, graph, {}});

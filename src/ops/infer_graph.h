@@ -64,18 +64,22 @@ class GraphInference {
   void BindInitializers(ShapesContext& ctx, const GraphProto& graph, const std::set<std::string_view>& except);
   void WalkNodes(ShapesContext& ctx, const GraphProto& graph, const Declared& declared);
   void SetUnknown(ShapesContext& ctx, const NodeProto& node);
-  void Enter();
   void Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path);
 
   Mode mode_;
   InferenceRecord* record_;
   BodyInference body_inference_;
   std::map<std::string, size_t> record_of_path_;
-  std::string path_;        // of the graph being walked
-  int64_t node_index_ = 0;  // of the node being inferred
-  int depth_ = 0;           // of bodies and functions
-  int functions_ = 0;       // of functions alone: graphs below one do not outlive the walk
-  bool recording_ = true;
+  // Where the walk stands.
+  struct Position {
+    std::string path;        // of the graph being walked
+    int64_t node_index = 0;  // of the node being inferred
+    int depth = 0;           // of bodies and functions
+    int functions = 0;       // of functions alone: graphs below one do not outlive the walk
+    bool recording = true;
+  };
+  class Descent;
+  Position at_;
   int64_t inner_nodes_ = 0;
 };
 

@@ -55,16 +55,12 @@ void CheckKind(const NodeAttributes& attributes, const AttrDef& def) {
       break;
     case AttrKind::kSparseTensor:
       if (!attributes.Find(def.name)->has_sparse_tensor()) {
-        throw InvalidArgument(
-            "must be a sparse tensor",
-            ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", def.name), .path = {}});
+        FailAttribute(def.name, "must be a sparse tensor");
       }
       break;
     case AttrKind::kType:
       if (!attributes.Find(def.name)->has_tp()) {
-        throw InvalidArgument(
-            "must be a type",
-            ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", def.name), .path = {}});
+        FailAttribute(def.name, "must be a type");
       }
       break;
   }

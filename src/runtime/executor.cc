@@ -113,8 +113,7 @@ class NodeContext final : public RunContext {
       bodies_.push_back(std::make_unique<class Body>(*plan, node(), run_, std::move(outer)));
       return *bodies_.back();
     }
-    throw InvalidArgument("is missing",
-                          {.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
+    FailAttribute(name, "is missing");
   }
 
  protected:

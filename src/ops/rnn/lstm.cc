@@ -26,7 +26,7 @@ LstmSpec ReadSpec(const NodeAttributes& attrs) {
   spec.operands = &kOperands;
   ReadLstmAttributes(attrs, "activation_alpha", "activation_beta", false, spec);
   const int64_t layout = attrs.Int("layout", 0);
-  if (layout != 0 && layout != 1) FailLstmAttribute("layout", "must be 0 or 1, got " + std::to_string(layout));
+  if (layout != 0 && layout != 1) FailAttribute("layout", "must be 0 or 1, got " + std::to_string(layout));
   spec.layout = layout == 1 ? LstmLayout::kBatchMajor : LstmLayout::kTimeMajor;
   if (attrs.Int("input_forget", 0) != 0) {
     for (kernels::LstmCell& cell : spec.cells) cell.coupling = kernels::LstmCoupling::kForgetFromInput;

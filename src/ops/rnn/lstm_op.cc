@@ -290,24 +290,18 @@ std::string KnownActivations() {
 
 }  // namespace
 
-void FailLstmAttribute(std::string_view name, std::string fact) {
-  throw InvalidArgument(
-      std::move(fact),
-      ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
-}
-
 void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name, std::string_view beta_name,
                         bool one_set_serves_both, LstmSpec& spec) {
   const std::string given = attrs.String("direction", "forward"), direction = Lower(given);
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    FailLstmAttribute("direction", fmt::format("must be forward, reverse or bidirectional, got \"{}\"", given));
+    FailAttribute("direction", fmt::format("must be forward, reverse or bidirectional, got \"{}\"", given));
   }
   spec.directions = direction == "bidirectional" ? 2 : 1;
   spec.reverse = {direction == "reverse", true};
   if (attrs.Has("hidden_size")) {
     spec.hidden_size = attrs.Int("hidden_size");
     if (*spec.hidden_size < 1 || *spec.hidden_size > kMaxHiddenSize) {
-      FailLstmAttribute("hidden_size", fmt::format("must be in [1,{}], got {}", kMaxHiddenSize, *spec.hidden_size));
+      FailAttribute("hidden_size", fmt::format("must be in [1,{}], got {}", kMaxHiddenSize, *spec.hidden_size));
     }
   }
 
@@ -318,7 +312,7 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
   const auto all = static_cast<size_t>(3 * spec.directions);
   const bool shared = spec.directions == 2 && one_set_serves_both && names.size() == 3;
   if (names.size() != all && !shared) {
-    FailLstmAttribute("activations", fmt::format("must be {}{} names for direction {}, got {}",
+    FailAttribute("activations", fmt::format("must be {}{} names for direction {}, got {}",
                                                  one_set_serves_both && spec.directions == 2 ? "3 or " : "", all,
                                                  direction, names.size()));
   }
@@ -336,7 +330,7 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
       const size_t entry = shared ? k : static_cast<size_t>(3 * d) + k;
       const auto kind = kernels::ActivationFromName(names[entry]);
       if (!kind) {
-        FailLstmAttribute("activations", fmt::format("entry {} must be one of {}, got \"{}\"", entry,
+        FailAttribute("activations", fmt::format("entry {} must be one of {}, got \"{}\"", entry,
                                                      KnownActivations(), names[entry]));
       }
       *functions[k] = kernels::Activation::Default(*kind);

@@ -43,9 +43,6 @@ struct LstmSpec {
   std::optional<int64_t> hidden_size;
 };
 
-// Throws InvalidArgument, subject `attribute 'name'`.
-[[noreturn]] void FailLstmAttribute(std::string_view name, std::string fact);
-
 // Reads direction, activations, their alpha and beta, clip and hidden_size into `spec`. With `one_set_serves_both`
 // three activations are enough for two directions. Alpha and beta are consumed in order, only by functions that take
 // them; where a list ends early the rest take their function's default, and a shared set takes the list from its start

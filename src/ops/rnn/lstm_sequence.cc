@@ -38,7 +38,7 @@ LstmSpec ReadSpec(const NodeAttributes& attrs) {
   const std::string format = attrs.String("weights_format", "fico");
   const auto order = kernels::LstmGateOrderFromName(format);
   if (!order || std::find(kWeightsFormats.begin(), kWeightsFormats.end(), format) == kWeightsFormats.end()) {
-    FailLstmAttribute("weights_format", "must be fico, icof, ifoc, ifco or iofc, got \"" + format + "\"");
+    FailAttribute("weights_format", "must be fico, icof, ifoc, ifco or iofc, got \"" + format + "\"");
   }
   spec.gates = *order;
   if (attrs.Int("input_forget", 0) != 0) {

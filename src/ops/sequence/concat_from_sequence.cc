@@ -31,8 +31,7 @@ ConcatFromSequenceState ReadAttributes(const NodeAttributes& attributes) {
   state.axis = attributes.Int("axis");
   const int64_t new_axis = attributes.Int("new_axis", 0);
   if (new_axis != 0 && new_axis != 1) {
-    throw InvalidArgument(fmt::format("{} is not 0 or 1", new_axis),
-                          ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'new_axis'", .path = {}});
+    FailAttribute("new_axis", fmt::format("{} is not 0 or 1", new_axis));
   }
   state.new_axis = new_axis == 1;
   return state;

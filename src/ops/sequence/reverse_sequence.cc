@@ -26,9 +26,7 @@ ReverseSequenceState ReadAttributes(const NodeAttributes& attributes) {
   const auto read = [&](std::string_view name, int64_t absent) {
     const int64_t axis = attributes.Int(name, absent);
     if (axis != 0 && axis != 1) {
-      throw InvalidArgument(
-          fmt::format("{} is not 0 or 1", axis),
-          ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
+      FailAttribute(name, fmt::format("{} is not 0 or 1", axis));
     }
     return static_cast<int>(axis);
   };
@@ -36,8 +34,7 @@ ReverseSequenceState ReadAttributes(const NodeAttributes& attributes) {
   state.batch_axis = read("batch_axis", 1);
   state.time_axis = read("time_axis", 0);
   if (state.batch_axis == state.time_axis) {
-    throw InvalidArgument(fmt::format("{} is also the batch axis", state.time_axis),
-                          ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'time_axis'", .path = {}});
+    FailAttribute("time_axis", fmt::format("{} is also the batch axis", state.time_axis));
   }
   return state;
 }

@@ -33,8 +33,7 @@ std::unique_ptr<OpState> PrepareSequenceEmpty(const PrepareContext& ctx) {
   auto state = std::make_unique<SequenceEmptyState>();
   state->dtype = ReadDtype(ctx.attrs());
   if (state->dtype == TensorType::kUndefined) {
-    throw InvalidArgument(fmt::format("{} is no element type", ctx.attrs().Int("dtype")),
-                          ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'dtype'", .path = {}});
+    FailAttribute("dtype", fmt::format("{} is no element type", ctx.attrs().Int("dtype")));
   }
   return state;
 }

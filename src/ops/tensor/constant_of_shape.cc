@@ -27,8 +27,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   auto state = std::make_unique<FillState>();
   state->value = ValueOf(ctx.attrs());
   const auto fail = [](std::string fact) {
-    throw InvalidArgument(std::move(fact),
-                          ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'value'", .path = {}});
+    FailAttribute("value", std::move(fact));
   };
   if (state->value.NumElements() != 1) fail(fmt::format("must have one element, got {}", state->value.TypeString()));
   if (!kTypes.Has(state->value.dtype())) fail(fmt::format("cannot be {}", state->value.TypeString()));
