@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contestants timed in turn, so that a drifting clock or a busy neighbour hits all alike; only ratios of one run count."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        return next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
+
+
+def interleave(contestants, seconds):
+    """Median seconds per call of each of {name: callable}, called in turn for `seconds`, at least five times."""
+    taken = {name: [] for name in contestants}
+    for call in contestants.values():
+        call()
+    start = time.perf_counter()
+    rounds = 0
+    while rounds < 5 or (time.perf_counter() - start < seconds and rounds < 5000):
+        for name, call in contestants.items():
+            begin = time.perf_counter()
+            call()
+            taken[name].append(time.perf_counter() - begin)
+        rounds += 1
+    return {name: float(np.median(times)) for name, times in taken.items()}
+
+
+def check(row, outputs, rtol=1e-4, atol=1e-4):
+    """outputs: {name: list of arrays}; each must agree with onnxseq's."""
+    ours = outputs["onnxseq"]
+    for name, theirs in outputs.items():
+        assert len(ours) == len(theirs), f"{row}: onnxseq gives {len(ours)} arrays, {name} {len(theirs)}"
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol, atol, err_msg=f"{row}: onnxseq against {name}")
+
+
+def compare(script, rows, make, names, threads, seconds):
+    """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable returning arrays}.
+
+    At one thread all contestants share a process. At more, the waiting threads of one would steal the cores of the
+    next: each has a process of its own, and the processes take turns.
+    """
+    only = sys.argv[3:]  # a child's contestant
+    if only:
+        for row in rows:
+            for name, call in make(row, threads, only).items():
+                print(json.dumps([row, name, interleave({name: call}, seconds)[name]]), flush=True)
+        return
+    times = {row: {} for row in rows}
+    if threads == 1:
+        for row in rows:
+            contestants = make(row, threads, names)
+            check(row, {name: call() for name, call in contestants.items()})
+            times[row] = interleave(contestants, seconds)
+    else:
+        for _ in range(2):
+            for name in names:
+                child = [sys.executable, script, str(threads), str(seconds), name]
+                for line in subprocess.run(child, check=True, capture_output=True, text=True).stdout.splitlines():
+                    row, who, taken = json.loads(line)
+                    times[row][who] = min(taken, times[row].get(who, taken))
+    print(f"{machine()}, {threads} thread{'s' if threads > 1 else ''}, ms; ratio: best peer / onnxseq\n")
+    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2))
+    ratios = []
+    for row in rows:
+        peers = [taken for name, taken in times[row].items() if name != "onnxseq"]
+        ratios.append(min(peers) / times[row]["onnxseq"])
+        cells = [f"{times[row][name] * 1e3:.3g}" if name in times[row] else "-" for name in names]
+        print(f"| {row} | " + " | ".join(cells) + f" | {ratios[-1]:.2f} |", flush=True)
+    print(f"\ngeometric mean {np.exp(np.mean(np.log(ratios))):.2f}, worst {min(ratios):.2f}\n")
