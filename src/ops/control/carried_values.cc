@@ -57,6 +57,7 @@ void CarriedValues::Infer(const Bind& bind) {
     }
     if (failed) {
       for (ShapeValue& value : head_) value = KindOf(ctx_, value);
+      exact_ = false;
       break;
     }
     changed_ = false;
@@ -79,6 +80,7 @@ bool CarriedValues::Varies(const OptimDim& dim) const {
 
 OptimDim CarriedValues::Widened() {
   changed_ = true;
+  exact_ = false;
   OptimDim symbol = ctx_.FreshDim();
   widened_.push_back(NameOf(symbol));
   return symbol;
@@ -106,6 +108,7 @@ OptimDim CarriedValues::NextDim(const OptimDim& head, const OptimDim& out, bool 
 
 ShapeValue CarriedValues::Next(const ShapeValue& head, const ShapeValue& out, bool formulas) {
   const auto unknown = [&] {
+    exact_ = false;
     changed_ = changed_ || !head.IsUnknown();
     return ShapeValue();
   };
@@ -127,6 +130,7 @@ ShapeValue CarriedValues::Next(const ShapeValue& head, const ShapeValue& out, bo
   if (head.IsMap()) return ShapeValue::Map(head.Dtype(), Next(head.Elem(), out.Elem(), false));
   const bool ranked = head.HasRank() && out.HasRank() && head.Shape().Rank() == out.Shape().Rank();
   changed_ = changed_ || (head.HasRank() && !ranked);
+  exact_ = exact_ && ranked;
   OptimShape shape = OptimShape::Unknown();
   if (ranked) {
     std::vector<OptimDim> dims;
@@ -151,6 +155,7 @@ ShapeValue CarriedValues::Next(const ShapeValue& head, const ShapeValue& out, bo
     changed_ = true;
     const bool guess = formulas && other && head.Dtype() == TensorType::kInt64 && !Varies(*elements[i]) &&
                        !Varies(*other - *elements[i]);
+    exact_ = exact_ && guess;
     elements[i] = guess ? std::optional(*elements[i] + number_ * (*other - *elements[i])) : std::nullopt;
   }
   return tensor.WithElements(std::move(elements));

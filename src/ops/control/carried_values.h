@@ -36,6 +36,8 @@ class CarriedValues {
   // The symbol of i, or one made later, is in it.
   bool Varies(const OptimDim& dim) const;
   int64_t mark() const { return mark_; }
+  // A formula holds for everything that is known at first.
+  bool exact() const { return exact_; }
 
  private:
   ShapeValue Next(const ShapeValue& head, const ShapeValue& out, bool formulas);
@@ -57,6 +59,7 @@ class CarriedValues {
   std::vector<std::string> widened_;  // symbols that stand for any size
   std::vector<ShapeValue> outputs_;
   bool changed_ = false;
+  bool exact_ = true;
 };
 
 // The kind and element type of a value, nothing of its size.

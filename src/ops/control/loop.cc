@@ -19,6 +19,7 @@
 #include "ops/control/body_values.h"
 #include "ops/control/carried_values.h"
 #include "ops/control/scan_output.h"
+#include "ops/control/unrolled.h"
 #include "ops/op_helpers.h"
 #include "ops/run_context.h"
 
@@ -96,32 +97,45 @@ void InferLoop(InferScope& scope) {
   std::vector<ShapeValue> initial;
   for (int c = 0; c < form.carried; ++c)
     initial.push_back(WithDeclared(ctx, scope.Input(2 + c), form.body->input(static_cast<size_t>(2 + c))));
-  CarriedValues carried(scope, *form.body, initial, 1, number);
-  carried.Infer([&](std::span<const ShapeValue> head) {
-    std::vector<ShapeValue> inputs{OneElement(TensorType::kInt64, form.number_is_vector, number),
+  const auto bind = [&](const OptimDim& i, std::span<const ShapeValue> head) {
+    std::vector<ShapeValue> inputs{OneElement(TensorType::kInt64, form.number_is_vector, i),
                                    OneElement(TensorType::kBool, form.condition_is_vector, OptimDim(1))};
     inputs.insert(inputs.end(), head.begin(), head.end());
     return inputs;
-  });
-
+  };
+  CarriedValues carried(scope, *form.body, initial, 1, number);
+  carried.Infer([&](std::span<const ShapeValue> head) { return bind(number, head); });
   const bool goes_on = carried.outputs()[0].ScalarValue() == OptimDim(1);
   if (none) {
     runs = OptimDim(0);
   } else if (begins == true && goes_on && limit) {
     runs = *limit;
   }
-  std::vector<ShapeValue> last = none ? std::move(initial) : carried.After(runs, some);
+
+  std::optional<Unrolled> unrolled;
+  if (some && !(carried.exact() && goes_on)) {
+    unrolled = Unroll(scope, *form.body, initial,
+                      {.bind = [&](int64_t i, std::span<const ShapeValue> head) { return bind(OptimDim(i), head); },
+                       .goes_on = [](std::span<const ShapeValue> outputs) -> std::optional<bool> {
+                         const std::optional<OptimDim> condition = outputs[0].ScalarValue();
+                         return condition && condition->IsInt() ? std::optional(condition->AsInt() != 0) : std::nullopt;
+                       },
+                       .first_output = 1,
+                       .limit = limit && limit->IsInt() ? limit->AsInt() : std::numeric_limits<int64_t>::max()});
+  }
+  std::vector<ShapeValue> last = none ? std::move(initial) : unrolled ? unrolled->last : carried.After(runs, some);
   for (int c = 0; c < form.carried; ++c) scope.SetOutput(c, std::move(last[static_cast<size_t>(c)]));
   OtherInstance instance(ctx, carried.mark());
   for (int s = 0; s < form.scans; ++s) {
     const size_t output = static_cast<size_t>(1 + form.carried + s);
-    const ValueInfoProto& declared = form.body->output(output);
-    if (none && !declared.type().tensor_type().has_shape()) {
+    if (unrolled) {
+      scope.SetOutput(form.carried + s, StackedRuns(scope, *form.body, *unrolled, output, 0));
+    } else if (none && !form.body->output(output).type().tensor_type().has_shape()) {
       // Of a stack of nothing nobody said the rank of, engines disagree.
       scope.SetTensor(form.carried + s, carried.outputs()[output].Dtype(), OptimShape::Unknown());
-      continue;
+    } else {
+      scope.SetOutput(form.carried + s, Stacked(scope, *form.body, carried, output, instance, number, runs, 0, some));
     }
-    scope.SetOutput(form.carried + s, Stacked(scope, *form.body, carried, output, instance, number, runs, 0, some));
   }
 }
 

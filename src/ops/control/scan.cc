@@ -18,6 +18,7 @@
 #include "ops/control/body_values.h"
 #include "ops/control/carried_values.h"
 #include "ops/control/scan_output.h"
+#include "ops/control/unrolled.h"
 #include "ops/op_helpers.h"
 #include "ops/run_context.h"
 #include "ops/sequence/copy_elements.h"
@@ -107,13 +108,23 @@ class ScanRule {
     if (form_.batched && scope_.HasInput(0)) runs = ctx_.FreshDim("length", Interval{0, ctx_.Bounds(runs).upper});
     const bool some = ctx_.ProvablyGreaterEqual(runs, OptimDim(1));
     const OptimDim number = ctx_.FreshDim("iteration");
-    CarriedValues carried(scope_, *form_.body, std::move(initial), 0, number);
-    carried.Infer([&](std::span<const ShapeValue> head) {
+    const auto bind = [&](std::span<const ShapeValue> head) {
       std::vector<ShapeValue> inputs(head.begin(), head.end());
       inputs.insert(inputs.end(), slices.begin(), slices.end());
       return inputs;
-    });
+    };
+    CarriedValues carried(scope_, *form_.body, initial, 0, number);
+    carried.Infer(bind);
     std::vector<ShapeValue> last = carried.After(runs, some);
+    if (some && runs.IsInt() && !carried.exact()) {
+      const std::optional<Unrolled> unrolled =
+          Unroll(scope_, *form_.body, std::move(initial),
+                 {.bind = [&](int64_t, std::span<const ShapeValue> head) { return bind(head); },
+                  .goes_on = [](std::span<const ShapeValue>) { return std::optional(true); },
+                  .first_output = 0,
+                  .limit = runs.AsInt()});
+      if (unrolled) last = unrolled->last;
+    }
     for (int s = 0; s < form_.states; ++s)
       scope_.SetOutput(s,
                        form_.batched ? WithBatch(last[static_cast<size_t>(s)], *batch_) : last[static_cast<size_t>(s)]);
