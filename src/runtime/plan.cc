@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -147,8 +148,9 @@ class Planner {
     std::vector<bool> invariant(static_cast<size_t>(index.node_size()), false);
     if (repeats) invariant = InvariantNodes(index, refs);
     const auto is_invariant = [&](int n) { return n != GraphIndex::kAbsent && invariant[static_cast<size_t>(n)]; };
-    std::vector<int> order(index.order().begin(), index.order().end());
-    std::ranges::stable_partition(order, is_invariant);
+    std::vector<int> order;
+    for (const bool once : {true, false})
+      std::ranges::copy_if(index.order(), std::back_inserter(order), [&](int n) { return is_invariant(n) == once; });
 
     constexpr int kNever = std::numeric_limits<int>::max();
     std::vector<int> last_use(refs.size(), -1);  // position in the running order, -1 for none
