@@ -43,7 +43,8 @@ CarriedValues::CarriedValues(InferScope& scope, const GraphProto& body, std::vec
       head_(std::move(initial)),
       first_(first_output),
       number_(std::move(number)),
-      mark_(FreshNumber(NameOf(number_))) {}
+      mark_(FreshNumber(NameOf(number_))),
+      stacked_(ctx_, mark_) {}
 
 void CarriedValues::Infer(const Bind& bind) {
   const std::vector<ShapeValue> initial = head_;
@@ -53,6 +54,7 @@ void CarriedValues::Infer(const Bind& bind) {
     try {
       if (!failed) outputs_ = scope_.InferBody(body_, bind(head_), {.record = false, .report = false});
     } catch (const Error&) {
+      if (walk == 0) throw;
       failed = true;  // of a head that is only a guess
     }
     if (failed) {
@@ -265,6 +267,49 @@ std::vector<ShapeValue> CarriedValues::After(const OptimDim& runs, bool some) {
   return values;
 }
 
+// Scan outputs ----------------------------------------------------------------------------------
+
+ShapeValue CarriedValues::Stacked(size_t output, const OptimDim& runs, bool some, int64_t axis) {
+  const ShapeValue& each = outputs_[output];
+  if (each.IsUnknown()) return ShapeValue::Tensor(TensorType::kUndefined, OptimShape::Unknown());
+  if (!each.IsTensor())
+    scope_.Fail(BodyOutputSubject(body_, output), fmt::format("must be a tensor, got {}", each.ToString()));
+  if (!each.HasRank()) return ShapeValue::Tensor(each.Dtype(), OptimShape::Unknown());
+  const bool several = ctx_.ProvablyGreaterEqual(runs, OptimDim(2));
+  std::vector<OptimDim> dims;
+  for (const OptimDim& dim : each.Shape()) {
+    const bool in_number = onnx_optim::Mentions(dim, NameOf(number_));
+    const OptimDim first = in_number ? At(dim, OptimDim(0)) : dim;
+    const OptimDim second = in_number ? At(dim, OptimDim(1)) : dim;
+    if (in_number && ctx_.ProvablyDifferent(first, second)) {
+      std::string fact =
+          fmt::format("has dim {} in iteration 0, {} in iteration 1", first.ToString(), second.ToString());
+      if (several) scope_.Fail(BodyOutputSubject(body_, output), std::move(fact));
+      scope_.Warn(BodyOutputSubject(body_, output), std::move(fact));
+    }
+    // Without a run a size no input names cannot be known.
+    const bool lost = in_number || (!some && onnx_optim::MentionsFresh(dim));
+    dims.push_back(lost ? scope_.Fresh() : stacked_.Of(dim));
+  }
+  const int at = scope_.NormalizeAxis(axis, static_cast<int>(dims.size()) + 1, "attribute 'scan_output_axes'");
+  dims.insert(dims.begin() + at, runs);
+  const ShapeValue stacked = ShapeValue::Tensor(each.Dtype(), OptimShape(std::move(dims)));
+  const KnownElements* known = each.Elements();
+  if (known == nullptr || known->empty() || at != 0 || !runs.IsInt() || !stacked.Shape().IsFullyKnown() ||
+      stacked.Shape().NumElements() > static_cast<int64_t>(ShapeValue::kMaxKnownElements))
+    return stacked;
+  KnownElements elements;
+  for (int64_t run = 0; run < runs.AsInt(); ++run) {
+    for (const std::optional<OptimDim>& element : *known) {
+      std::optional<OptimDim> now;
+      if (element) now = At(*element, OptimDim(run));
+      if (now && Varies(*now)) now.reset();
+      elements.push_back(std::move(now));
+    }
+  }
+  return stacked.WithElements(std::move(elements));
+}
+
 // Helpers ---------------------------------------------------------------------------------------
 
 ShapeValue KindOf(ShapesContext& ctx, const ShapeValue& value) {
@@ -282,46 +327,6 @@ ShapeValue WithDeclared(ShapesContext& ctx, const ShapeValue& known, const Value
 
 std::string BodyOutputSubject(const GraphProto& body, size_t i) {
   return fmt::format("body output {} (\"{}\")", i, std::string_view(body.output(i).name()));
-}
-
-ShapeValue Stacked(InferScope& scope, const GraphProto& body, const CarriedValues& carried, size_t i,
-                   OtherInstance& instance, const OptimDim& number, const OptimDim& runs, int64_t axis, bool some) {
-  const ShapeValue& each = carried.outputs()[i];
-  if (each.IsUnknown()) return ShapeValue::Tensor(TensorType::kUndefined, OptimShape::Unknown());
-  if (!each.IsTensor())
-    scope.Fail(BodyOutputSubject(body, i), fmt::format("must be a tensor, got {}", each.ToString()));
-  if (!each.HasRank()) return ShapeValue::Tensor(each.Dtype(), OptimShape::Unknown());
-  const std::string& name = NameOf(number);
-  const bool several = scope.context().ProvablyGreaterEqual(runs, OptimDim(2));
-  std::vector<OptimDim> dims;
-  for (const OptimDim& dim : each.Shape()) {
-    const bool in_number = onnx_optim::Mentions(dim, name);
-    const OptimDim first = in_number ? Substitute(dim, name, OptimDim(0)) : dim;
-    const OptimDim second = in_number ? Substitute(dim, name, OptimDim(1)) : dim;
-    if (several && in_number && scope.context().ProvablyDifferent(first, second))
-      scope.Fail(BodyOutputSubject(body, i),
-                 fmt::format("has dim {} in iteration 0, {} in iteration 1", first.ToString(), second.ToString()));
-    // Without a run a size no input names cannot be known.
-    const bool lost = in_number || (!some && onnx_optim::MentionsFresh(dim));
-    dims.push_back(lost ? scope.Fresh() : instance.Of(dim));
-  }
-  const int at = scope.NormalizeAxis(axis, static_cast<int>(dims.size()) + 1, "attribute 'scan_output_axes'");
-  dims.insert(dims.begin() + at, runs);
-  const ShapeValue stacked = ShapeValue::Tensor(each.Dtype(), OptimShape(std::move(dims)));
-  const KnownElements* known = each.Elements();
-  if (known == nullptr || at != 0 || !runs.IsInt() || !stacked.Shape().IsFullyKnown() ||
-      stacked.Shape().NumElements() > static_cast<int64_t>(ShapeValue::kMaxKnownElements))
-    return stacked;
-  KnownElements elements;
-  for (int64_t run = 0; run < runs.AsInt(); ++run) {
-    for (const std::optional<OptimDim>& element : *known) {
-      std::optional<OptimDim> now;
-      if (element) now = Substitute(*element, name, OptimDim(run));
-      if (now && carried.Varies(*now)) now.reset();
-      elements.push_back(std::move(now));
-    }
-  }
-  return stacked.WithElements(std::move(elements));
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -33,9 +33,9 @@ class CarriedValues {
   const std::vector<ShapeValue>& outputs() const { return outputs_; }
   // The carried values after `runs` runs, of which there is at least one when `some`.
   std::vector<ShapeValue> After(const OptimDim& runs, bool some);
-  // The symbol of i, or one made later, is in it.
-  bool Varies(const OptimDim& dim) const;
-  int64_t mark() const { return mark_; }
+  // Body output `output` of all of `runs` runs, stacked along a new axis of the result (may be negative). Fails when it
+  // is no tensor or has provably another shape in each of several runs; warns when there may be several.
+  ShapeValue Stacked(size_t output, const OptimDim& runs, bool some, int64_t axis);
   // A formula holds for everything that is known at first.
   bool exact() const { return exact_; }
 
@@ -47,6 +47,8 @@ class CarriedValues {
   std::optional<OptimDim> LastDim(const OptimDim& head, const OptimDim& out, const OptimDim& runs, bool some) const;
   OptimDim Widened();
   OptimDim At(const OptimDim& dim, const OptimDim& number) const;
+  // The symbol of i, or one made later, is in it.
+  bool Varies(const OptimDim& dim) const;
   bool IsWidened(const OptimDim& dim) const;
 
   InferScope& scope_;
@@ -58,6 +60,7 @@ class CarriedValues {
   int64_t mark_;
   std::vector<std::string> widened_;  // symbols that stand for any size
   std::vector<ShapeValue> outputs_;
+  OtherInstance stacked_;  // scan outputs have one shape in all runs
   bool changed_ = false;
   bool exact_ = true;
 };
@@ -68,9 +71,5 @@ ShapeValue KindOf(ShapesContext& ctx, const ShapeValue& value);
 ShapeValue WithDeclared(ShapesContext& ctx, const ShapeValue& known, const ValueInfoProto& input);
 // "body output 2 (\"s\")"
 std::string BodyOutputSubject(const GraphProto& body, size_t i);
-// Body output i, stacked along a new axis of `runs`, at most `rank` (>= 0) or -1 from the end; Fails when it is no
-// tensor or has provably another shape in each of several runs.
-ShapeValue Stacked(InferScope& scope, const GraphProto& body, const CarriedValues& carried, size_t i,
-                   OtherInstance& instance, const OptimDim& number, const OptimDim& runs, int64_t axis, bool some);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

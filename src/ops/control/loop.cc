@@ -125,7 +125,6 @@ void InferLoop(InferScope& scope) {
   }
   std::vector<ShapeValue> last = none ? std::move(initial) : unrolled ? unrolled->last : carried.After(runs, some);
   for (int c = 0; c < form.carried; ++c) scope.SetOutput(c, std::move(last[static_cast<size_t>(c)]));
-  OtherInstance instance(ctx, carried.mark());
   for (int s = 0; s < form.scans; ++s) {
     const size_t output = static_cast<size_t>(1 + form.carried + s);
     if (unrolled) {
@@ -134,7 +133,7 @@ void InferLoop(InferScope& scope) {
       // Of a stack of nothing nobody said the rank of, engines disagree.
       scope.SetTensor(form.carried + s, carried.outputs()[output].Dtype(), OptimShape::Unknown());
     } else {
-      scope.SetOutput(form.carried + s, Stacked(scope, *form.body, carried, output, instance, number, runs, 0, some));
+      scope.SetOutput(form.carried + s, carried.Stacked(output, runs, some, 0));
     }
   }
 }

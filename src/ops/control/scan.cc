@@ -128,10 +128,9 @@ class ScanRule {
     for (int s = 0; s < form_.states; ++s)
       scope_.SetOutput(s,
                        form_.batched ? WithBatch(last[static_cast<size_t>(s)], *batch_) : last[static_cast<size_t>(s)]);
-    OtherInstance instance(ctx_, carried.mark());
     for (int r = 0; r < form_.results; ++r) {
-      const ShapeValue stacked = Stacked(scope_, *form_.body, carried, static_cast<size_t>(form_.states + r), instance,
-                                         number, *length_, form_.output_axes[static_cast<size_t>(r)], some);
+      const ShapeValue stacked = carried.Stacked(static_cast<size_t>(form_.states + r), *length_, some,
+                                                 form_.output_axes[static_cast<size_t>(r)]);
       scope_.SetOutput(form_.states + r, form_.batched ? WithBatch(stacked, *batch_) : stacked);
     }
   }
