@@ -260,6 +260,7 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
     WalkNodes(inside, body, {});
     Keep(inside, nullptr, at_.path);
   } catch (Error& e) {
+    e.AddNode(node.op_type(), node.name());
     e.AddPath(place);
     throw;
   }
