@@ -9,8 +9,6 @@ import pytest
 from cases import REPOSITORY, difference, in_child, load_values
 
 CASES = sorted(path.parent for path in (REPOSITORY / "tests" / "data" / "runtime").glob("*/expected.json"))
-# Operators that are not there yet, by case.
-NEEDS = {"lstm_inside_if": "If"}
 
 
 def run_case(folder):
@@ -34,9 +32,7 @@ def run_case(folder):
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
-def test_runtime_case(folder, request):
-    if folder.name in NEEDS:
-        request.applymarker(pytest.mark.xfail(reason=NEEDS[folder.name], strict=True))
+def test_runtime_case(folder):
     expected = json.loads((folder / "expected.json").read_text())
     limits = expected.get("limits", {})
     result = in_child(lambda: run_case(folder), limits.get("timeout_s", 20))

@@ -260,6 +260,7 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
     WalkNodes(inside, body, {});
     Keep(inside, nullptr, at_.path);
   } catch (Error& e) {
+    e.AddNode(node.op_type(), node.name());
     e.AddPath(place);
     throw;
   }
@@ -293,7 +294,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
     } else {
       inside.SetValue(name, inputs[i]);
     }
-    if (!scope.exact() || !body.input(i).has_type()) continue;
+    if (!options.report || !scope.exact() || !body.input(i).has_type()) continue;
     if (Contradiction(inputs[i], body.input(i).type(), inside)) {
       scope.AddWarning(fmt::format("body input {} (\"{}\"): is {}, declared {} {}", i, name,
                                    InferScope::Describe(inputs[i]), DescribeType(body.input(i).type()), place));
@@ -322,6 +323,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
     e.AddPath(place);
     throw;
   }
+  if (!options.report) return outputs;
   for (const Problem& problem : inside.Problems()) {
     std::string message = problem.message + " " + place;
     if (problem.level == Problem::Level::kWarning) {

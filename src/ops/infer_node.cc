@@ -173,12 +173,12 @@ std::string_view BodyAttributeName(const NodeProto& node, const GraphProto& body
   return {};
 }
 
-std::string BodyPlace(const NodeProto& node, const GraphProto& body, int64_t element) {
+std::string BodyPlace(const NodeProto& node, const GraphProto& body, std::string_view run_name, int64_t number) {
   std::string place = fmt::format("in body '{}' of {}",
                                   body.name().empty() ? BodyAttributeName(node, body) : std::string_view(body.name()),
                                   std::string_view(node.op_type()));
   if (!node.name().empty()) place += fmt::format(" \"{}\"", std::string_view(node.name()));
-  if (element >= 0) place += fmt::format(", element {}", element);
+  if (number >= 0) place += fmt::format(", {} {}", run_name, number);
   return place;
 }
 

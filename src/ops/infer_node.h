@@ -36,9 +36,11 @@ void CheckInputTypes(const OpDef& op, const InferScope& scope);
 // One of the nine operators that have documented functions of their own (onnx_optim/shapes/sequence/shape_sequence.h).
 bool IsDocumentedOp(const OpDef& op);
 
-// "in body 'b' of SequenceMap \"map0\"" (", element 7" when element >= 0): what an error found inside a body adds. The
-// body is called by its graph name, by the attribute that holds it when it has none.
-std::string BodyPlace(const NodeProto& node, const GraphProto& body, int64_t element = -1);
+// "in body 'b' of SequenceMap \"map0\"", and ", element 7" for the run of that name and number when number >= 0: what
+// an error found inside a body adds. The body is called by its graph name, by the attribute that holds it when it has
+// none.
+std::string BodyPlace(const NodeProto& node, const GraphProto& body, std::string_view run_name = {},
+                      int64_t number = -1);
 // "map0", or "SequenceMap_3" for the node at `index` when it has no name: its part of the path to a body.
 std::string NodePathName(const NodeProto& node, int64_t index);
 // The name of the node's attribute that holds `body`, "" when none does.

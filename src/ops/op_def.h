@@ -50,6 +50,13 @@ inline constexpr TypeSet kIndexTypes{TensorType::kInt32, TensorType::kInt64};
 inline constexpr TypeSet kAllTypes =
     kNumericTypes | TypeSet{TensorType::kBool, TensorType::kString, TensorType::kComplex64, TensorType::kComplex128};
 
+// Every type, those without a C++ type of their own included.
+inline constexpr TypeSet kEveryType = [] {
+  TypeSet all;
+  all.bits = ~0u;
+  return all;
+}();
+
 // Which kinds of value a formal takes. kAny: tensors, sequences and absent optionals.
 enum class FormalKind : uint8_t { kTensor, kSequence, kTensorOrSequence, kAny };
 enum class FormalCount : uint8_t { kOne, kOptional, kVariadic };
@@ -102,6 +109,8 @@ struct OpDef {
   void (*run)(RunContext&);
   // Results differ from run to run: never folded, never merged.
   bool random = false;
+  // Runs its bodies several times: nodes in them that depend on outer values alone are computed once.
+  bool repeats_bodies = false;
 };
 
 // The operator's version in force at `opset` of `domain` ("ai.onnx" means ""): the newest since_version <= opset. Null

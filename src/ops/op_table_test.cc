@@ -129,7 +129,7 @@ TEST(InstantiateFunction, ResolvesAttributesAndAbsentInputs) {
 
 TEST(BodyPlace, NamesBodyNodeAndElement) {
   const NodeProto named = ParseNodeText("[map0] y = SequenceMap<body = b (e) => (e) {}>(s)");
-  EXPECT_EQ(BodyPlace(named, named.attribute(0).g(), 7), "in body 'b' of SequenceMap \"map0\", element 7");
+  EXPECT_EQ(BodyPlace(named, named.attribute(0).g(), "element", 7), "in body 'b' of SequenceMap \"map0\", element 7");
   NodeProto unnamed = named;
   unnamed.clear_name();
   unnamed.ref_attribute()[0].ref_g().clear_name();

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/thread_team.h"
@@ -29,8 +31,18 @@ class PrepareContext {
   virtual TensorType InputType(int i) const = 0;
 };
 
-// One body graph during a run: its captured outer values are bound already. Run may be called from many threads at
-// once.
+// Runs of one body after each other, on one thread. They share a frame, and what is the same in each is computed in the
+// first. After one that throws, nothing more may be asked of it.
+class BodySteps {
+ public:
+  virtual ~BodySteps() = default;
+  // As BodyRunner::Run. An error found inside is given its place and number, `in body 'b' of SequenceMap "map0",
+  // element 7`: operators add nothing.
+  virtual void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t number) = 0;
+};
+
+// One body graph during a run of its node: its captured outer values are bound already. All members may be called from
+// many threads at once.
 class BodyRunner {
  public:
   virtual ~BodyRunner() = default;
@@ -38,13 +50,16 @@ class BodyRunner {
   virtual int output_size() const = 0;
   // Element type inferred for output i, kUndefined when it cannot be known without running.
   virtual TensorType OutputType(int i) const = 0;
-  // The body's work is large enough, and of a kind, that elements gain from running on several threads.
+  // Dims inferred for output i, with the sizes of this run put in: -1 for one that cannot be known without running,
+  // nothing when not even the rank can.
+  virtual std::optional<std::vector<int64_t>> OutputDims(int i) const = 0;
   // Estimated cost of one run in nanoseconds, from sizes that are known; never from timing.
   virtual double EstimatedNanoseconds() const = 0;
-  // Runs once. `inputs` are consumed; `outputs` has output_size() places. Frames are reused per calling thread. An
-  // error found inside is given its place, `in body 'b' of SequenceMap "map0"`, with `, element 7` when `element` is 7:
-  // operators add nothing.
-  virtual void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t element = -1) const = 0;
+  // Runs once. `inputs` are consumed; `outputs` has output_size() places. An error found inside is given its place, `in
+  // body 'b' of If "if0"`.
+  virtual void Run(std::span<Value> inputs, std::span<Value> outputs) const = 0;
+  // For more than one run. `name` is what messages call one: "element", "iteration".
+  virtual std::unique_ptr<BodySteps> Start(std::string_view name) const = 0;
 };
 
 class RunContext {

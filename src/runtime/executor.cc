@@ -27,49 +27,17 @@ TensorType TypeOf(const Value& value) {
   return value.IsSequence() ? value.sequence().dtype() : TensorType::kUndefined;
 }
 
-class Body : public BodyRunner {
- public:
-  Body(const BodyPlan& plan, const NodeProto& node, const RunState& run, std::vector<const Value*> outer)
-      : plan_(plan), node_(node), run_(run), outer_(std::move(outer)) {}
-
-  int input_size() const override { return static_cast<int>(plan_.graph.inputs.size()); }
-  int output_size() const override { return static_cast<int>(plan_.graph.outputs.size()); }
-  TensorType OutputType(int i) const override { return plan_.graph.output_types[static_cast<size_t>(i)]; }
-  double EstimatedNanoseconds() const override { return plan_.graph.nanoseconds; }
-
-  void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t element) const override {
-    try {
-      if (run_.budget != nullptr && MemoryBudget::Current() != run_.budget) {
-        const MemoryBudgetScope budget(run_.budget);
-        RunGraph(plan_.graph, run_, inputs, outer_, outputs);
-      } else {
-        RunGraph(plan_.graph, run_, inputs, outer_, outputs);
-      }
-    } catch (Error& e) {
-      e.AddPath(plan_.PlaceIn(node_, element));
-      throw;
-    }
-  }
-
-  const BodyPlan& plan() const { return plan_; }
-
- private:
-  const BodyPlan& plan_;
-  const NodeProto& node_;
-  const RunState& run_;
-  std::vector<const Value*> outer_;
-};
+class Body;
 
 class NodeContext final : public RunContext {
  public:
-  NodeContext(const GraphPlan& plan, const RunState& run, Frame& frame, std::span<const Value* const> outer)
-      : plan_(plan), run_(run), frame_(frame.data()), outer_(outer) {}
+  NodeContext(const GraphPlan& plan, const RunState& run, Frame& frame, std::span<const Value* const> outer);
+  ~NodeContext() override;
 
   void Run(const NodePlan& node) {
     node_ = &node;
     CheckInputs();
     node.op->run(*this);
-    if (!bodies_.empty()) bodies_.clear();
     for (const int32_t slot : node.release) frame_[slot] = Value();
   }
 
@@ -102,19 +70,7 @@ class NodeContext final : public RunContext {
   }
   uint64_t NextSeed() override { return Mix(run_.seed ^ Mix(run_.draws.fetch_add(1, std::memory_order_relaxed))); }
 
-  const BodyRunner& Body(std::string_view name) override {
-    for (const auto& body : bodies_)
-      if (body->plan().attribute == name) return *body;
-    for (const auto& plan : node_->bodies) {
-      if (plan->attribute != name) continue;
-      std::vector<const Value*> outer;
-      outer.reserve(plan->captures.size());
-      for (const ValueRef& ref : plan->captures) outer.push_back(&At(ref));
-      bodies_.push_back(std::make_unique<class Body>(*plan, node(), run_, std::move(outer)));
-      return *bodies_.back();
-    }
-    FailAttribute(name, "is missing");
-  }
+  const BodyRunner& Body(std::string_view name) override;
 
  protected:
   const OpState* RawState() const override { return node_->state.get(); }
@@ -171,9 +127,169 @@ class NodeContext final : public RunContext {
   Value* frame_;
   std::span<const Value* const> outer_;
   const NodePlan* node_ = nullptr;
-  std::vector<std::unique_ptr<class Body>> bodies_;
+  std::vector<std::unique_ptr<class Body>> bodies_;  // by BodyPlan::index, made when first asked for
   Value unwanted_;
 };
+
+// Runs a graph, again and again in one frame. What does not change between the runs is computed in the first. After a
+// throw it may be destroyed only.
+class GraphRun {
+ public:
+  GraphRun(const GraphPlan& plan, const RunState& run, std::span<const Value* const> outer)
+      : plan_(plan), run_(run), outer_(outer), lease_(plan.frames), context_(plan, run, *lease_, outer) {}
+
+  void Run(std::span<Value> inputs, std::span<Value> outputs) {
+    if (inputs.size() != plan_.inputs.size())
+      throw InvalidArgument(fmt::format("the graph takes {} inputs, got {}", plan_.inputs.size(), inputs.size()));
+    Frame& frame = *lease_;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (plan_.inputs[i] >= 0) frame[static_cast<size_t>(plan_.inputs[i])] = std::move(inputs[i]);
+      inputs[i] = Value();
+    }
+    if (!invariant_done_) {
+      RunNodes(plan_.invariant);
+      invariant_done_ = true;
+    }
+    RunNodes(plan_.nodes);
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = Output(plan_.outputs[i]);
+  }
+
+ private:
+  void RunNodes(const std::vector<NodePlan>& nodes) {
+    const bool can_stop = run_.can_stop();
+    const NodePlan* current = nullptr;
+    try {
+      for (const NodePlan& node : nodes) {
+        current = &node;
+        if (can_stop) run_.Check();
+        context_.Run(node);
+      }
+    } catch (Error& e) {
+      e.AddNode(current->node->op_type(), current->node->name());
+      throw;
+    } catch (...) {
+      try {
+        RethrowAsError();
+      } catch (Error& e) {
+        e.AddNode(current->node->op_type(), current->node->name());
+        throw;
+      }
+    }
+  }
+
+  Value Output(const ValueRef& ref) {
+    switch (ref.kind) {
+      case ValueRef::Kind::kSlot: {
+        Value& value = (*lease_)[static_cast<size_t>(ref.index)];
+        return ref.last ? std::exchange(value, Value()) : value;
+      }
+      case ValueRef::Kind::kConstant:
+        return plan_.constants[static_cast<size_t>(ref.index)];
+      case ValueRef::Kind::kOuter:
+        return *outer_[static_cast<size_t>(ref.index)];
+      case ValueRef::Kind::kAbsent:
+        break;
+    }
+    return Value();
+  }
+
+  const GraphPlan& plan_;
+  const RunState& run_;
+  std::span<const Value* const> outer_;
+  FrameLease lease_;
+  NodeContext context_;
+  bool invariant_done_ = false;
+};
+
+class Body : public BodyRunner {
+ public:
+  Body(const BodyPlan& plan, const NodeProto& node, const RunState& run, std::vector<const Value*> outer)
+      : plan_(plan), node_(node), run_(run), outer_(std::move(outer)) {}
+
+  int input_size() const override { return static_cast<int>(plan_.graph.inputs.size()); }
+  int output_size() const override { return static_cast<int>(plan_.graph.outputs.size()); }
+  TensorType OutputType(int i) const override { return plan_.graph.output_types[static_cast<size_t>(i)]; }
+  std::optional<std::vector<int64_t>> OutputDims(int i) const override {
+    const OptimShape& shape = plan_.graph.output_shapes[static_cast<size_t>(i)];
+    if (shape.IsUnknown()) return std::nullopt;
+    std::vector<int64_t> dims;
+    for (const OptimDim& dim : shape) {
+      const std::optional<int64_t> size = onnx_optim::Evaluate(dim, [&](std::string_view symbol) {
+        if (run_.symbols == nullptr) return std::optional<int64_t>();
+        const auto it = run_.symbols->find(symbol);
+        return it == run_.symbols->end() ? std::nullopt : std::optional(it->second.size);
+      });
+      dims.push_back(size && *size >= 0 ? *size : -1);
+    }
+    return dims;
+  }
+  double EstimatedNanoseconds() const override { return plan_.graph.nanoseconds; }
+
+  void Run(std::span<Value> inputs, std::span<Value> outputs) const override {
+    try {
+      GraphRun graph(plan_.graph, run_, outer_);
+      RunIn(graph, inputs, outputs);
+    } catch (Error& e) {
+      e.AddPath(plan_.Place(node_));
+      throw;
+    }
+  }
+
+  std::unique_ptr<BodySteps> Start(std::string_view name) const override {
+    return std::make_unique<Steps>(*this, name);
+  }
+
+ private:
+  class Steps final : public BodySteps {
+   public:
+    Steps(const Body& body, std::string_view name)
+        : body_(body), name_(name), graph_(body.plan_.graph, body.run_, body.outer_) {}
+    void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t number) override {
+      try {
+        body_.RunIn(graph_, inputs, outputs);
+      } catch (Error& e) {
+        e.AddPath(body_.plan_.Place(body_.node_, name_, number));
+        throw;
+      }
+    }
+
+   private:
+    const Body& body_;
+    std::string_view name_;
+    GraphRun graph_;
+  };
+
+  void RunIn(GraphRun& graph, std::span<Value> inputs, std::span<Value> outputs) const {
+    if (run_.budget == nullptr || MemoryBudget::Current() == run_.budget) return graph.Run(inputs, outputs);
+    const MemoryBudgetScope budget(run_.budget);  // on another thread than the run began on
+    graph.Run(inputs, outputs);
+  }
+
+  const BodyPlan& plan_;
+  const NodeProto& node_;
+  const RunState& run_;
+  std::vector<const Value*> outer_;
+};
+
+NodeContext::NodeContext(const GraphPlan& plan, const RunState& run, Frame& frame, std::span<const Value* const> outer)
+    : plan_(plan), run_(run), frame_(frame.data()), outer_(outer) {}
+NodeContext::~NodeContext() = default;
+
+const BodyRunner& NodeContext::Body(std::string_view name) {
+  const auto plan = std::ranges::find(node_->bodies, name, [](const auto& body) { return body->attribute; });
+  if (plan == node_->bodies.end()) FailAttribute(name, "is missing");
+  const BodyPlan& found = **plan;
+  if (bodies_.empty()) bodies_.resize(plan_.body_count);
+  std::unique_ptr<class Body>& body = bodies_[found.index];
+  if (body == nullptr) {
+    // Where a value is found stays the same for as long as this frame is used.
+    std::vector<const Value*> outer;
+    outer.reserve(found.captures.size());
+    for (const ValueRef& ref : found.captures) outer.push_back(&At(ref));
+    body = std::make_unique<class Body>(found, node(), run_, std::move(outer));
+  }
+  return *body;
+}
 
 }  // namespace
 
@@ -186,53 +302,7 @@ void RunState::Check() const {
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs) {
-  if (inputs.size() != plan.inputs.size())
-    throw InvalidArgument(fmt::format("the graph takes {} inputs, got {}", plan.inputs.size(), inputs.size()));
-  const FrameLease lease(plan.frames);
-  Frame& frame = *lease;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (plan.inputs[i] >= 0) frame[static_cast<size_t>(plan.inputs[i])] = std::move(inputs[i]);
-    inputs[i] = Value();
-  }
-  NodeContext context(plan, run, frame, outer);
-  const NodePlan* current = nullptr;
-  const bool can_stop = run.can_stop();
-  try {
-    for (const NodePlan& node : plan.nodes) {
-      current = &node;
-      if (can_stop) run.Check();
-      context.Run(node);
-    }
-  } catch (Error& e) {
-    e.AddNode(current->node->op_type(), current->node->name());
-    throw;
-  } catch (...) {
-    try {
-      RethrowAsError();
-    } catch (Error& e) {
-      e.AddNode(current->node->op_type(), current->node->name());
-      throw;
-    }
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const ValueRef& ref = plan.outputs[i];
-    switch (ref.kind) {
-      case ValueRef::Kind::kSlot: {
-        Value& value = frame[static_cast<size_t>(ref.index)];
-        outputs[i] = ref.last ? std::exchange(value, Value()) : value;
-        break;
-      }
-      case ValueRef::Kind::kConstant:
-        outputs[i] = plan.constants[static_cast<size_t>(ref.index)];
-        break;
-      case ValueRef::Kind::kOuter:
-        outputs[i] = *outer[static_cast<size_t>(ref.index)];
-        break;
-      case ValueRef::Kind::kAbsent:
-        outputs[i] = Value();
-        break;
-    }
-  }
+  GraphRun(plan, run, outer).Run(inputs, outputs);
 }
 
 std::vector<Value> EvaluateConstant(const NodePlan& node, const GraphPlan& plan) {

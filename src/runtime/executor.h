@@ -12,6 +12,7 @@
 
 #include "base/thread_team.h"
 #include "onnxseq/value.h"
+#include "runtime/declared_type.h"
 #include "runtime/plan.h"
 #include "values/memory_budget.h"
 
@@ -25,6 +26,7 @@ struct RunState {
   std::chrono::nanoseconds timeout{0};
   const std::atomic<bool>* cancel = nullptr;
   std::shared_ptr<MemoryBudget> budget;
+  const SymbolSizes* symbols = nullptr;  // of the inputs' declared dims
   uint64_t seed = 0;
   mutable std::atomic<uint64_t> draws{0};
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/inferred_types.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "onnxseq/errors.h"
 
@@ -15,6 +17,18 @@ TensorType ElementType(const ShapeValue& value) {
   if (value.IsSequence()) return value.SequenceOf().ElemDtype();
   if (value.IsOptional() && !value.Elem().IsOptional()) return ElementType(value.Elem());
   return TensorType::kUndefined;
+}
+
+// What a body's author says of its output, better than nothing: the tensor type, of the elements of a sequence; null
+// when nothing is said.
+const TypeProto::Tensor* DeclaredOutput(const GraphProto& graph, std::string_view value) {
+  const auto output = std::ranges::find(graph.output(), value,
+                                        [](const ValueInfoProto& info) { return std::string_view(info.name()); });
+  if (output == graph.output().end()) return nullptr;
+  const TypeProto* type = &output->type();
+  if (type->has_optional_type()) type = &type->optional_type().elem_type();
+  if (type->has_sequence_type()) type = &type->sequence_type().elem_type();
+  return &type->tensor_type();
 }
 
 }  // namespace
@@ -42,14 +56,19 @@ TensorType InferredTypes::TypeOf(const GraphProto& graph, std::string_view value
   const ShapeValue* known = Find(graph, value);
   const TensorType type = known == nullptr ? TensorType::kUndefined : ElementType(*known);
   if (type != TensorType::kUndefined) return type;
-  for (const ValueInfoProto& output : graph.output()) {  // what the body's author says is better than nothing
-    if (output.name() != value) continue;
-    const TypeProto* declared = &output.type();
-    if (declared->has_optional_type()) declared = &declared->optional_type().elem_type();
-    if (declared->has_sequence_type()) declared = &declared->sequence_type().elem_type();
-    return onnx_optim::DataTypeToTensorType(declared->tensor_type().elem_type());
-  }
-  return TensorType::kUndefined;
+  const TypeProto::Tensor* declared = DeclaredOutput(graph, value);
+  return declared == nullptr ? TensorType::kUndefined : onnx_optim::DataTypeToTensorType(declared->elem_type());
+}
+
+OptimShape InferredTypes::ShapeOf(const GraphProto& graph, std::string_view value) const {
+  const ShapeValue* known = Find(graph, value);
+  if (known != nullptr && known->HasRank()) return known->Shape();
+  const TypeProto::Tensor* declared = DeclaredOutput(graph, value);
+  if (declared == nullptr || !declared->has_shape()) return OptimShape::Unknown();
+  std::vector<OptimDim> dims;  // names in a body are its own
+  for (const auto& dim : declared->shape().dim())
+    dims.push_back(dim.has_dim_value() ? OptimDim(dim.dim_value()) : OptimDim::Symbol("?"));
+  return OptimShape(std::move(dims));
 }
 
 double InferredTypes::ElementsOf(const GraphProto& graph, std::string_view value) const {

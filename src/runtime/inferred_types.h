@@ -19,6 +19,7 @@ class InferredTypes : public TypeKnowledge {
   explicit InferredTypes(const ModelProto& model);
 
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
+  OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
   double ElementsOf(const GraphProto& graph, std::string_view value) const override;
   // Null when nothing is known.
   [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -75,7 +76,7 @@ class Planner {
     if (!unsupported_.empty())
       throw Unsupported(fmt::format("{} operator{} cannot run: {}", unsupported_.size(),
                                     unsupported_.size() == 1 ? "" : "s", fmt::join(unsupported_, ", ")));
-    PlanGraph(index, nullptr, *plan, nullptr);
+    PlanGraph(index, nullptr, *plan, nullptr, false);
     return plan;
   }
 
@@ -111,8 +112,32 @@ class Planner {
     return text;
   }
 
+  bool AnyRandom(const NodeProto& node) const {
+    bool random = ops_.at(&node)->random;
+    ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
+      random = random || std::ranges::any_of(body.node(), [&](const NodeProto& inner) { return AnyRandom(inner); });
+    });
+    return random;
+  }
+
+  // Per node: all it uses, through its bodies too, comes from outside the body, is constant, or made by such nodes.
+  std::vector<bool> InvariantNodes(const GraphIndex& index, const std::vector<ValueRef>& refs) const {
+    std::vector<bool> invariant(static_cast<size_t>(index.node_size()), false);
+    const auto same = [&](int id) {
+      if (id == GraphIndex::kAbsent || refs[static_cast<size_t>(id)].kind != ValueRef::Kind::kAbsent) return true;
+      const int producer = index.producer(id);
+      return producer != GraphIndex::kAbsent && invariant[static_cast<size_t>(producer)];
+    };
+    for (const int n : index.order())
+      invariant[static_cast<size_t>(n)] = std::ranges::all_of(index.inputs(n), same) &&
+                                          std::ranges::all_of(index.captured(n), same) &&
+                                          !AnyRandom(index.graph().node(static_cast<size_t>(n)));
+    return invariant;
+  }
+
   // `captures`: where the values this body captures are in the graph around it.
-  void PlanGraph(const GraphIndex& index, const Scope* outer, GraphPlan& plan, std::vector<ValueRef>* captures) {
+  void PlanGraph(const GraphIndex& index, const Scope* outer, GraphPlan& plan, std::vector<ValueRef>* captures,
+                 bool repeats) {
     const GraphProto& graph = index.graph();
     plan.graph = &graph;
     std::vector<ValueRef> refs(static_cast<size_t>(index.value_size()));
@@ -120,13 +145,24 @@ class Planner {
     BindConstants(index, outer != nullptr, plan, refs);
     if (outer != nullptr) BindOuter(index, *outer, plan, refs, *captures);
 
+    std::vector<bool> invariant(static_cast<size_t>(index.node_size()), false);
+    if (repeats) invariant = InvariantNodes(index, refs);
+    const auto is_invariant = [&](int n) { return n != GraphIndex::kAbsent && invariant[static_cast<size_t>(n)]; };
+    std::vector<int> order;
+    for (const bool once : {true, false})
+      std::ranges::copy_if(index.order(), std::back_inserter(order), [&](int n) { return is_invariant(n) == once; });
+
     constexpr int kNever = std::numeric_limits<int>::max();
     std::vector<int> last_use(refs.size(), -1);  // position in the running order, -1 for none
     int position = 0;
-    for (const int n : index.order()) {
-      for (const int id : index.inputs(n))
-        if (id != GraphIndex::kAbsent) last_use[static_cast<size_t>(id)] = position;
-      for (const int id : index.captured(n)) last_use[static_cast<size_t>(id)] = position;
+    for (const int n : order) {
+      // What is computed once is kept for all runs.
+      const auto use = [&](int id) {
+        if (id == GraphIndex::kAbsent) return;
+        last_use[static_cast<size_t>(id)] = is_invariant(index.producer(id)) && !is_invariant(n) ? kNever : position;
+      };
+      for (const int id : index.inputs(n)) use(id);
+      for (const int id : index.captured(n)) use(id);
       ++position;
     }
     for (const int id : index.graph_outputs()) last_use[static_cast<size_t>(id)] = kNever;
@@ -146,7 +182,7 @@ class Planner {
       plan.inputs.push_back(used ? ref.index : -1);
     }
     position = -1;
-    for (const int n : index.order()) {
+    for (const int n : order) {
       ++position;
       NodePlan node = PlanNode(n, scope, last_use, position);
       if (Fold(n, index, plan, node, refs)) continue;
@@ -165,15 +201,23 @@ class Planner {
       };
       for (const int id : index.inputs(n)) die(id);
       for (const int id : index.captured(n)) die(id);
+      for (const auto& body : node.bodies) body->index = plan.body_count++;
+      if (is_invariant(n)) {
+        plan.invariant.push_back(std::move(node));
+        continue;
+      }
       plan.nanoseconds += NodeNanoseconds(*node.node, graph, types_);
       for (const auto& body : node.bodies) plan.nanoseconds += body->graph.nanoseconds;
       plan.nodes.push_back(std::move(node));
     }
     std::vector<bool> taken(static_cast<size_t>(slots), false);
     for (const int id : index.graph_outputs()) {
-      ValueRef ref = refs[static_cast<size_t>(id)];
+      const ValueRef& ref = refs[static_cast<size_t>(id)];
       plan.outputs.push_back(ref);
       plan.output_types.push_back(TypeOf(scope, id));
+      plan.output_shapes.push_back(ShapeOf(scope, id));
+      if (ref.kind == ValueRef::Kind::kSlot && is_invariant(index.producer(id)))
+        taken[static_cast<size_t>(ref.index)] = true;
     }
     for (size_t i = plan.outputs.size(); i-- > 0;) {  // the last of several outputs that are one value may take it
       ValueRef& ref = plan.outputs[i];
@@ -228,6 +272,13 @@ class Planner {
     return TypeOf(*scope.outer, scope.outer->index->Find(name));
   }
 
+  OptimShape ShapeOf(const Scope& scope, int id) const {
+    const std::string_view name = scope.index->name(id);
+    OptimShape shape = types_.ShapeOf(scope.index->graph(), name);
+    if (!shape.IsUnknown() || scope.index->source(id) != Source::kOuter) return shape;
+    return ShapeOf(*scope.outer, scope.outer->index->Find(name));
+  }
+
   NodePlan PlanNode(int n, const Scope& scope, const std::vector<int>& last_use, int position) {
     const NodeProto& node = scope.index->graph().node(static_cast<size_t>(n));
     NodePlan plan;
@@ -262,7 +313,7 @@ class Planner {
       body_plan->attribute = attribute.name();
       try {
         const GraphIndex body_index(body, captures_, true);
-        PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures);
+        PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures, plan.op->repeats_bodies);
       } catch (Error& e) {
         e.AddPath(BodyPlace(node, body));
         throw;
@@ -325,8 +376,8 @@ class Planner {
 
 }  // namespace
 
-std::string BodyPlan::PlaceIn(const NodeProto& node, int64_t element) const {
-  return BodyPlace(node, *graph.graph, element);
+std::string BodyPlan::Place(const NodeProto& node, std::string_view run_name, int64_t number) const {
+  return BodyPlace(node, *graph.graph, run_name, number);
 }
 
 std::unique_ptr<GraphPlan> MakePlan(const ModelProto& model, const TypeKnowledge& types, const PlanOptions& options) {

@@ -11,12 +11,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx_optim/optim_tensor.h"
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
 #include "ops/op_def.h"
 #include "runtime/frame.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
+
+using onnx_optim::OptimShape;
 
 // Where a node finds a value.
 struct ValueRef {
@@ -49,20 +52,26 @@ struct NodePlan {
 
 struct GraphPlan {
   const GraphProto* graph = nullptr;
-  std::vector<NodePlan> nodes;    // in running order
+  std::vector<NodePlan> nodes;  // in running order
+  // Of a body that runs several times: nodes that depend on outer values alone, computed before all others in the first
+  // run. What others need of them stays in the frame.
+  std::vector<NodePlan> invariant;
   std::vector<int32_t> inputs;    // the slot of each graph input, -1 for one nobody uses
   std::vector<ValueRef> outputs;  // of the graph's outputs
   std::vector<TensorType> output_types;
+  std::vector<OptimShape> output_shapes;
   std::vector<Value> constants;
   double nanoseconds = 0;  // of one run, estimated
+  size_t body_count = 0;   // of all nodes
   FramePool frames{0};
 };
 
 struct BodyPlan {
   std::string_view attribute;
+  size_t index = 0;  // among the bodies of the graph around it
   GraphPlan graph;
   std::vector<ValueRef> captures;  // in the frame of the graph around it, by outer index of this one
-  std::string PlaceIn(const NodeProto& node, int64_t element) const;
+  std::string Place(const NodeProto& node, std::string_view run_name = {}, int64_t number = -1) const;
 };
 
 // The element type of values as inference knows it.
@@ -71,6 +80,8 @@ class TypeKnowledge {
   virtual ~TypeKnowledge() = default;
   // kUndefined when nothing is known. For a sequence, of its elements.
   virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
+  // Unknown when its rank is.
+  virtual OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const = 0;
   // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is
   // known.
   virtual double ElementsOf(const GraphProto& graph, std::string_view value) const = 0;

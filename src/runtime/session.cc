@@ -90,9 +90,11 @@ struct Session::Impl {
 
   ValueMap Run(const ValueMap& feeds, std::span<const std::string> wanted, const RunOptions& run_options) const {
     std::vector<Value> in(inputs.size());
-    const bool overrides = Bind(feeds, in);
+    SymbolSizes symbols;
+    const bool overrides = Bind(feeds, in, symbols);
     const std::vector<int> picked = Pick(wanted);
     RunState run;
+    run.symbols = &symbols;
     // A team that is busy with another run does this one's pieces on the calling thread.
     run.team = &ThreadTeam::Shared();
     run.threads = threads;
@@ -120,9 +122,8 @@ struct Session::Impl {
     return results;
   }
 
-  // Fills `in`; true when a default is overridden.
-  bool Bind(const ValueMap& feeds, std::vector<Value>& in) const {
-    SymbolSizes symbols;
+  // Fills `in` and the sizes of the declared dims' symbols; true when a default is overridden.
+  bool Bind(const ValueMap& feeds, std::vector<Value>& in, SymbolSizes& symbols) const {
     size_t found = 0;
     bool overrides = false;
     for (size_t i = 0; i < inputs.size(); ++i) {

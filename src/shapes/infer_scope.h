@@ -31,6 +31,8 @@ struct BodyOptions {
   // Of several walks over one body, the one whose values are kept as the body's: what it says must hold for every run
   // of the body.
   bool record = true;
+  // Problems found inside are the node's. Not so in a walk that tries what may not be the case in any run.
+  bool report = true;
 };
 
 // Infers a body graph below a scope: binds `inputs` to the body's inputs in order, in a child context that sees the

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,28 +26,6 @@ namespace {
 
 // Distinct combinations of elements for which the body is walked one by one; beyond, once for what all have in common.
 constexpr size_t kMaxWalks = 64;
-
-// The number in the name of a fresh symbol ("unk__nnz_12"), -1 for another.
-int64_t FreshNumber(const std::string& symbol) {
-  if (!onnx_optim::IsFresh(OptimDim::Symbol(symbol))) return -1;
-  const size_t begin = symbol.rfind('_') + 1;
-  int64_t number = -1;
-  std::from_chars(symbol.data() + begin, symbol.data() + symbol.size(), number);
-  return number;
-}
-
-// `value` with the symbols that were made since `mark` replaced by new ones: another step's instance of the same value.
-ShapeValue OtherInstance(ShapesContext& ctx, const ShapeValue& value, int64_t mark) {
-  std::map<std::string, OptimDim> renamed;
-  return MapDims(value, [&](const OptimDim& dim) {
-    return onnx_optim::Substitute(dim, [&](const std::string& symbol) -> std::optional<OptimDim> {
-      if (FreshNumber(symbol) < mark) return std::nullopt;
-      const auto it = renamed.find(symbol);
-      if (it != renamed.end()) return it->second;
-      return renamed.emplace(symbol, ctx.FreshDim({}, ctx.Bounds(OptimDim::Symbol(symbol)))).first->second;
-    });
-  });
-}
 
 class MapRule {
  public:
@@ -205,7 +182,7 @@ class MapRule {
     for (size_t o = 0; o < static_cast<size_t>(scope_.output_size()); ++o) {
       std::vector<ShapeValue> elements;
       for (size_t e = 0; e < count; ++e)
-        elements.push_back(OtherInstance(scope_.context(), outputs[group_of[e]][o], mark));
+        elements.push_back(OtherInstance(scope_.context(), mark).Of(outputs[group_of[e]][o]));
       scope_.SetOutput(static_cast<int>(o),
                        ShapeValue::Sequence(SequenceInfo::Of(std::move(elements), scope_.context())));
     }
@@ -326,6 +303,7 @@ class MapRun {
 
  private:
   void Piece(int64_t begin, int64_t end) {
+    const std::unique_ptr<BodySteps> body = body_.Start("element");
     std::vector<Value> inputs(static_cast<size_t>(body_.input_size()));
     std::vector<Value> outputs(static_cast<size_t>(body_.output_size()));
     for (int64_t e = begin; e < end; ++e) {
@@ -337,7 +315,7 @@ class MapRun {
           inputs[i] = ctx_.input(static_cast<int>(i));
         }
       }
-      body_.Run(inputs, outputs, e);
+      body->Run(inputs, outputs, e);
       for (size_t o = 0; o < outputs.size(); ++o) {
         if (!outputs[o].IsTensor()) {
           ctx_.Fail(OutputSubject(o),
@@ -391,7 +369,8 @@ std::span<const OpDef> sequence_map_ops() {
        .outputs = {{.name = "out_sequence", .kind = FormalKind::kSequence, .count = FormalCount::kVariadic}},
        .attributes = {{"body", AttrKind::kGraph, true}},
        .shape = InferSequenceMap,
-       .run = RunSequenceMap}};
+       .run = RunSequenceMap,
+       .repeats_bodies = true}};
   return ops;
 }
 

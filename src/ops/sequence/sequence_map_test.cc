@@ -3,9 +3,12 @@
 // sequence_map.test.
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/infer_node.h"
@@ -17,11 +20,19 @@ namespace {
 
 class FakeBody final : public BodyRunner {
  public:
+  struct Steps final : BodySteps {
+    explicit Steps(const FakeBody& body_in) : body(body_in) {}
+    void Run(std::span<Value> in, std::span<Value> out, int64_t element) override { body.run(in, out, element); }
+    const FakeBody& body;
+  };
+
   int input_size() const override { return inputs; }
   int output_size() const override { return outputs; }
   TensorType OutputType(int) const override { return TensorType::kInt64; }
+  std::optional<std::vector<int64_t>> OutputDims(int) const override { return std::nullopt; }
   double EstimatedNanoseconds() const override { return nanoseconds; }
-  void Run(std::span<Value> in, std::span<Value> out, int64_t element) const override { run(in, out, element); }
+  void Run(std::span<Value> in, std::span<Value> out) const override { run(in, out, -1); }
+  std::unique_ptr<BodySteps> Start(std::string_view) const override { return std::make_unique<Steps>(*this); }
 
   int inputs = 1;
   int outputs = 1;

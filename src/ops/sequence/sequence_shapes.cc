@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <utility>
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -64,6 +65,27 @@ ShapeValue AnyElement(InferScope& scope, const SequenceInfo& info) {
   if (info.elements && !info.elements->empty()) return JoinAll(*info.elements, ctx);
   const ShapeValue element = info.AnyElement(ctx);
   return element.IsTensor() ? element : ShapeValue::Tensor(info.ElemDtype(), OptimShape::Unknown());
+}
+
+int64_t FreshNumber(const std::string& symbol) {
+  if (!onnx_optim::IsFresh(OptimDim::Symbol(symbol))) return -1;
+  const size_t begin = symbol.rfind('_') + 1;
+  int64_t number = -1;
+  std::from_chars(symbol.data() + begin, symbol.data() + symbol.size(), number);
+  return number;
+}
+
+OptimDim OtherInstance::Of(const OptimDim& dim) {
+  return onnx_optim::Substitute(dim, [&](const std::string& symbol) -> std::optional<OptimDim> {
+    if (FreshNumber(symbol) < mark_) return std::nullopt;
+    const auto it = renamed_.find(symbol);
+    if (it != renamed_.end()) return it->second;
+    return renamed_.emplace(symbol, ctx_.FreshDim({}, ctx_.Bounds(OptimDim::Symbol(symbol)))).first->second;
+  });
+}
+
+ShapeValue OtherInstance::Of(const ShapeValue& value) {
+  return MapDims(value, [&](const OptimDim& dim) { return Of(dim); });
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

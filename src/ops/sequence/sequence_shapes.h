@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "shapes/infer_scope.h"
@@ -36,5 +38,22 @@ ShapeValue PlainSequence(TensorType dtype, OptimDim length);
 ShapeValue AnyElement(InferScope& scope, const SequenceInfo& info);
 // A tensor of the shape and type of `value` alone; nothing known of the shape when it is not a tensor.
 ShapeValue PlainTensor(const ShapeValue& value);
+
+// The number in the name of a fresh symbol ("unk__nnz_12"), -1 for another: of two, the one made later has the larger.
+int64_t FreshNumber(const std::string& symbol);
+
+// Another instance of what one walk of a body said: symbols that were made since `mark` are replaced by new ones within
+// the same bounds, equal ones by equal ones in all values given to one object.
+class OtherInstance {
+ public:
+  OtherInstance(ShapesContext& ctx, int64_t mark) : ctx_(ctx), mark_(mark) {}
+  OptimDim Of(const OptimDim& dim);
+  ShapeValue Of(const ShapeValue& value);
+
+ private:
+  ShapesContext& ctx_;
+  int64_t mark_;
+  std::map<std::string, OptimDim> renamed_;
+};
 
 }  // namespace ONNX_LIGHT_NAMESPACE
