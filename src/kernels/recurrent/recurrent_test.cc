@@ -15,7 +15,8 @@ void CompareSizes(const std::vector<int64_t>& sizes) {
   for (const int64_t hidden : sizes)
     for (const int64_t inputs : {int64_t{0}, hidden, int64_t{19}})
       for (const int64_t rows : {0, 1, 2, 3, 5, 9, 13})
-        for (const int64_t steps : {0, 1, 2, 7}) {
+        for (const int64_t steps : {0, 1, 2, 5}) {
+          if (hidden > 40 && inputs == hidden) continue;  // the plain loops would take seconds
           Problem<Traits, T> problem(++seed, rows, steps, inputs, hidden);
           problem.reverse = seed % 5 < 2;
           if (seed % 7 == 0) problem.cell.clip = 0.3;
