@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces clean
+.PHONY: help run test build bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -19,6 +19,7 @@ help:
 	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
 	@echo "make format | tidy    clang-format and ruff | clang-tidy"
 	@echo "make docs             docs/operators.md from the operator table"
+	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 
 run: build
@@ -91,6 +92,10 @@ docs: build
 test-namespaces:
 	@tools/setup.sh clang onnx
 	sh tests/namespaces.sh
+
+RNN_SEEDS ?= 1000:20000
+test-rnn-fuzz: build
+	ONNXSEQ_RNN_SEEDS=$(RNN_SEEDS) build/release/bin/recurrent_test --gtest_filter='RecurrentRandom.*'
 
 clean:
 	rm -rf build

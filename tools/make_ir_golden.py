@@ -51,7 +51,7 @@ def lstm_sequence(oracle, attrs, args):
         r,
         b,
         attrs.get("direction", "forward"),
-        words(attrs.get("activations", "sigmoid, tanh, tanh")),
+        activations(attrs, "sigmoid, tanh, tanh"),
         clip=float(attrs.get("clip", 0)),
         P=legacy_p,
         input_forget="i=1-f" if attrs.get("input_forget") == "true" else None,
@@ -60,14 +60,47 @@ def lstm_sequence(oracle, attrs, args):
     )
 
 
+def activations(attrs, default):
+    return words(attrs.get("activations", default))
+
+
+def gru_sequence(oracle, attrs, args):
+    return oracle.gru_sequence(
+        *args,
+        attrs.get("direction", "forward"),
+        activations(attrs, "sigmoid, tanh"),
+        clip=float(attrs.get("clip", 0)),
+        linear_before_reset=attrs.get("linear_before_reset") == "true",
+    )
+
+
+def rnn_sequence(oracle, attrs, args):
+    return oracle.rnn_sequence(
+        *args, attrs.get("direction", "forward"), activations(attrs, "tanh"), clip=float(attrs.get("clip", 0))
+    )
+
+
+def lstm_cell(oracle, attrs, args):
+    functions = [oracle.activation(name) for name in activations(attrs, "sigmoid, tanh, tanh")]
+    return oracle.lstm_cell(*args, functions, clip=float(attrs.get("clip", 0)))
+
+
+RECURRENT = {
+    "LSTMSequence": lstm_sequence,
+    "GRUSequence": gru_sequence,
+    "RNNSequence": rnn_sequence,
+    "LSTMCell": lstm_cell,
+}
+
+
 def reshape(value, pattern):
     return value.reshape([value.shape[i] if d == 0 else d for i, d in enumerate(pattern)])
 
 
 def evaluate(oracle, layer, attrs, args):
     kind = layer.get("type")
-    if kind == "LSTMSequence":
-        return lstm_sequence(oracle, attrs, args)
+    if kind in RECURRENT:
+        return RECURRENT[kind](oracle, attrs, args)
     if kind == "Convert":
         return [args[0].astype(np.float64)]
     if kind == "Transpose":

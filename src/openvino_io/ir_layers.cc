@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 
 #include "openvino_io/ir_lowering.h"
@@ -282,58 +281,21 @@ void LowerStridedSlice(IrLowering& l) {
   if (l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank - static_cast<int>(shrunk.size());
 }
 
-// Stays LSTMSequence. opset1 to opset4 knew peepholes (input 7), input_forget and weights_format; later ones ignore
-// such attributes. Absent activations are the documented ones, which the operator takes by itself.
-void LowerLstmSequence(IrLowering& l) {
-  const bool legacy = l.layer().opset < 5;
-  if (!legacy && l.input_size() != 7) {
-    l.layer().Fail("", fmt::format("must have 7 inputs in {}, got {}", l.layer().version, l.input_size()));
-  }
-  const IrAttributes attrs = l.attrs();
-  NodeProto& node = l.DirectNode("LSTMSequence");
-  node.set_domain(std::string(kOpenVinoDomain));
-  node.clear_metadata_props();
-  for (const auto& [key, value] :
-       {std::pair{"openvino.type", &l.layer().type}, {"openvino.version", &l.layer().version}}) {
-    StringStringEntryProto& entry = *node.add_metadata_props();
-    entry.set_key(key);
-    entry.set_value(*value);
-  }
-  SetInt(node, "hidden_size", attrs.Int("hidden_size"));
-  std::string direction = attrs.String("direction", "forward");
-  std::transform(direction.begin(), direction.end(), direction.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    l.layer().Fail("attribute 'direction'", fmt::format("must be forward, reverse or bidirectional, got {}",
-                                                        QuoteForMessage(attrs.String("direction"))));
-  }
-  SetString(node, "direction", direction);
-  if (const auto names = attrs.Strings("activations"); !names.empty()) SetStrings(node, "activations", names);
-  if (const auto values = attrs.Floats("activations_alpha"); !values.empty())
-    SetFloats(node, "activations_alpha", values);
-  if (const auto values = attrs.Floats("activations_beta"); !values.empty())
-    SetFloats(node, "activations_beta", values);
-  if (attrs.Has("clip")) SetFloat(node, "clip", attrs.Float("clip", 0));
-  if (legacy) {
-    if (attrs.Has("weights_format")) SetString(node, "weights_format", attrs.String("weights_format"));
-    if (attrs.Bool("input_forget", false)) SetInt(node, "input_forget", 1);
-  }
-  for (int i = 0; i < 3; ++i) {
-    l.output(i).type = l.input(0).type;
-    l.output(i).rank = i == 0 ? 4 : 3;
-  }
-}
-
 constexpr std::array kLayers{
     IrLayerDef{"Add", 2, 2, 1, LowerBinary<kAdd>},
     IrLayerDef{"Broadcast", 2, 3, 1, LowerBroadcast},
     IrLayerDef{"Concat", 1, -1, 1, LowerConcat},
     IrLayerDef{"Convert", 1, 1, 1, LowerConvert},
     IrLayerDef{"Divide", 2, 2, 1, LowerDivide},
+    IrLayerDef{"GRUCell", 5, 5, 1, LowerGruCell},
+    IrLayerDef{"GRUSequence", 6, 6, 2, LowerGruSequence},
     IrLayerDef{"Gather", 3, 3, 1, LowerGather},
+    IrLayerDef{"LSTMCell", 6, 7, 2, LowerLstmCell},
     IrLayerDef{"LSTMSequence", 7, 8, 3, LowerLstmSequence},
     IrLayerDef{"MatMul", 2, 2, 1, LowerMatMul},
     IrLayerDef{"Multiply", 2, 2, 1, LowerBinary<kMul>},
+    IrLayerDef{"RNNCell", 5, 5, 1, LowerRnnCell},
+    IrLayerDef{"RNNSequence", 6, 6, 2, LowerRnnSequence},
     IrLayerDef{"ReLU", 1, 1, 1, LowerUnary<kRelu>},
     IrLayerDef{"Reshape", 2, 2, 1, LowerReshape},
     IrLayerDef{"ShapeOf", 1, 1, 1, LowerShapeOf},

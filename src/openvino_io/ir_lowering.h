@@ -98,6 +98,14 @@ void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> va
 void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
 void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
 
+// ir_recurrent.cc
+void LowerLstmSequence(IrLowering& l);
+void LowerLstmCell(IrLowering& l);
+void LowerGruSequence(IrLowering& l);
+void LowerGruCell(IrLowering& l);
+void LowerRnnSequence(IrLowering& l);
+void LowerRnnCell(IrLowering& l);
+
 // How one layer type is lowered. Versions of a type share an entry unless their meaning differs.
 struct IrLayerDef {
   std::string_view type;

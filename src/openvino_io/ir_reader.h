@@ -2,7 +2,7 @@
 // openvino_io: OpenVINO IR files (an .xml with the graph, a .bin with the weights beside it) to and from the messages
 // of model. Before it: model. After it: runtime, which runs what is read here like any ONNX model.
 //
-// Layers become ai.onnx nodes where an operator says exactly the same; LSTMSequence stays what it is, in domain
+// Layers become ai.onnx nodes where an operator says exactly the same; recurrent layers stay what they are, in domain
 // org.openvinotoolkit. Layer names become node names, tensor names those of inputs, outputs and values.
 #pragma once
 

@@ -14,10 +14,11 @@ constexpr double kPerElement = 0.5;       // read, compute, write
 constexpr double kPerMultiplyAdd = 0.05;  // in a product of matrices that are small
 constexpr double kUsualRows = 8;          // of a factor nothing is known of
 
-// Each of them multiplies every element of a weight with rows of its first input.
+// Each of them multiplies every element of its weights with rows of its first input; what else it takes is small.
 bool IsProduct(std::string_view type) {
-  static constexpr std::string_view kProducts[] = {"MatMul", "Gemm", "Conv",         "LSTM",
-                                                   "GRU",    "RNN",  "LSTMSequence", "Einsum"};
+  static constexpr std::string_view kProducts[] = {"MatMul",   "Gemm",    "Conv",         "Einsum",      "LSTM",
+                                                   "GRU",      "RNN",     "LSTMSequence", "GRUSequence", "RNNSequence",
+                                                   "LSTMCell", "GRUCell", "RNNCell"};
   return std::ranges::find(kProducts, type) != std::end(kProducts);
 }
 
@@ -29,7 +30,7 @@ double NodeNanoseconds(const NodeProto& node, const GraphProto& graph, const Typ
     if (!output.empty()) elements += types.ElementsOf(graph, output);
   double cost = kPerNode + kPerElement * elements;
   if (!IsProduct(node.op_type())) return cost;
-  for (size_t i = 1; i < std::min<size_t>(node.input().size(), 3); ++i)
+  for (size_t i = 1; i < node.input().size(); ++i)
     if (!node.input(i).empty()) cost += kPerMultiplyAdd * kUsualRows * types.ElementsOf(graph, node.input(i));
   return cost;
 }

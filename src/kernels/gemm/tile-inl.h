@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loop of every matrix product here, compiled once per instruction set.
 //
-// The right-hand matrix stands in panels of kPanelVectors vectors of columns: [panel][k][kPanelVectors * lanes], so
+// The right-hand matrix stands in panels of a few vectors of columns: [panel][k][kPanelVectors * lanes], so
 // that a panel is read from front to back. A tile is some rows of the left-hand matrix times some panels, its sums in
 // registers. Every element is one chain, init + a[0] b[0] + a[1] b[1] + ..., in that order, each step a MulAdd: it
 // depends neither on how many rows or panels the tile has nor on where a caller cuts the work, which is what makes
@@ -15,6 +15,8 @@
 
 #include <hwy/highway.h>
 
+#include <type_traits>
+
 #include "kernels/gemm/panel.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,28 +24,35 @@ namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // 32 registers hold 6 x 4 sums, a row's factor and four vectors of the panel; 16 hold 3 x 4 sums and three factors, the
-// panel's vectors coming from memory. One row alone takes more panels, so that enough sums are in flight to hide a
-// MulAdd's latency.
+// panel's vectors coming from memory. Fewer rows take more panels, so that enough sums are in flight to hide a MulAdd's
+// latency.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 inline constexpr int kTileRows = 6;
 template <int kRows>
-inline constexpr int kTilePanels = kRows == 1   ? 4
-                                   : kRows <= 3 ? 2
-                                                : 1;
+inline constexpr int kTileVectors = kRows == 1   ? 16
+                                    : kRows <= 3 ? 8
+                                                 : 4;
 #else
 inline constexpr int kTileRows = 3;
 template <int kRows>
-inline constexpr int kTilePanels = kRows == 1 ? 2 : 1;
+inline constexpr int kTileVectors = kRows == 1 ? 8 : 4;
 #endif
+// Each panel is a stream from memory of its own: more than these are not fetched ahead.
+inline constexpr int kMostPanels = 8;
+// Panels of kVectors vectors that a tile of kRows rows takes at once.
+template <int kRows, int kVectors>
+inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1             ? 1
+                                   : kTileVectors<kRows> / kVectors > kMostPanels ? kMostPanels
+                                                                                  : kTileVectors<kRows> / kVectors;
 
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose
-// rows are `step` numbers apart (kPanelVectors * lanes when packed). b needs no alignment. init(row, vector) gives the
-// start of a sum, done(row, sums of the row) takes it.
-template <int kRows, int kPanels, class D, class Init, class Done, class T = hn::TFromD<D>>
+// rows of kPanel vectors are `step` numbers apart (kPanel * lanes when packed). b needs no alignment. init(row, vector)
+// gives the start of a sum, done(row, sums of the row) takes it.
+template <int kRows, int kPanels, int kPanel = kPanelVectors, class D, class Init, class Done, class T = hn::TFromD<D>>
 HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const T* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
                      const Init& init, const Done& done) {
   using V = hn::Vec<D>;
-  constexpr int kVectors = kPanels * kPanelVectors;
+  constexpr int kVectors = kPanels * kPanel;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V sums[kRows][kVectors];
   const T* HWY_RESTRICT rows[kRows];
@@ -55,58 +64,60 @@ HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const T* HWY_RESTRICT b,
     V factors[kRows];
     for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
     for (int v = 0; v < kVectors; ++v) {
-      const V column = hn::LoadU(d, b + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * lanes);
+      const V column = hn::LoadU(d, b + (v / kPanel) * panel_stride + (v % kPanel) * lanes);
       for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(factors[r], column, sums[r][v]);
     }
   }
   for (int r = 0; r < kRows; ++r) done(r, sums[r]);
 }
 
-// Calls op.template Run<rows, panels>(first row, first panel) over all of rows x [panel_begin, panel_end). A panel is
-// used by all rows before the next one is touched: it stays in the cache.
-template <class Op>
+// Calls fn(integral_constant<panels>, first panel) over [panel, end): kPanels at once, then what is left by halves.
+template <int kPanels, class Fn>
+HWY_INLINE void CutPanels(int64_t panel, int64_t end, const Fn& fn) {
+  for (; panel + kPanels <= end; panel += kPanels) fn(std::integral_constant<int, kPanels>(), panel);
+  if constexpr (kPanels > 1) CutPanels<kPanels / 2>(panel, end, fn);
+}
+
+// Calls op.template Run<rows, panels>(first row, first panel) over all of rows x [panel_begin, panel_end), panels of
+// kPanel vectors. A panel is used by all rows before the next one is touched: it stays in the cache.
+template <int kPanel = kPanelVectors, class Op>
 HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end, const Op& op) {
-  const auto wide = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
-    constexpr int kPanels = kTilePanels<kRows>;
-    int64_t panel = panel_begin;
-    for (; panel + kPanels <= panel_end; panel += kPanels) op.template Run<kRows, kPanels>(0, panel);
-    if constexpr (kPanels > 1)
-      for (; panel < panel_end; ++panel) op.template Run<kRows, 1>(0, panel);
+  const auto whole = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
+    CutPanels<kTilePanels<kRows, kPanel>>(panel_begin, panel_end,
+                                          [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel)
+                                              HWY_ATTR { op.template Run<kRows, kPanels>(0, panel); });
   };
   if (rows <= 0) return;
-  if (rows == 1) return wide(std::integral_constant<int, 1>());
+  if (rows == 1) return whole(std::integral_constant<int, 1>());
   if constexpr (kTileRows > 3) {
-    if (rows == 2) return wide(std::integral_constant<int, 2>());
-    if (rows == 3) return wide(std::integral_constant<int, 3>());
+    if (rows == 2) return whole(std::integral_constant<int, 2>());
+    if (rows == 3) return whole(std::integral_constant<int, 3>());
   }
+  // Pieces of equal heights, but for one row: from 2 up to 3 or from 3 up to 6.
   const int64_t pieces = (rows - 1) / kTileRows + 1, least = rows / pieces, larger = rows % pieces;
-  for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-    int64_t row = 0;
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      const int64_t height = least + (piece < larger ? 1 : 0);
-      switch (height) {
-        case 1:
-          op.template Run<1, 1>(row, panel);
-          break;
-        case 2:
-          op.template Run<2, 1>(row, panel);
-          break;
-        case 3:
-          op.template Run<3, 1>(row, panel);
-          break;
-        default:
+  CutPanels<kTilePanels<kTileRows, kPanel>>(
+      panel_begin, panel_end, [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
+        int64_t row = 0;
+        for (int64_t piece = 0; piece < pieces; ++piece) {
+          const int64_t height = least + (piece < larger ? 1 : 0);
           if constexpr (kTileRows > 3) {
-            if (height == 4)
-              op.template Run<4, 1>(row, panel);
+            if (height == 3)
+              op.template Run<3, kPanels>(row, panel);
+            else if (height == 4)
+              op.template Run<4, kPanels>(row, panel);
             else if (height == 5)
-              op.template Run<5, 1>(row, panel);
+              op.template Run<5, kPanels>(row, panel);
             else
-              op.template Run<6, 1>(row, panel);
+              op.template Run<6, kPanels>(row, panel);
+          } else {
+            if (height == 2)
+              op.template Run<2, kPanels>(row, panel);
+            else
+              op.template Run<3, kPanels>(row, panel);
           }
-      }
-      row += height;
-    }
-  }
+          row += height;
+        }
+      });
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE

@@ -9,15 +9,12 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
-#include "base/thread_team.h"
 #include "kernels/activation/activation.h"
-#include "kernels/aligned_array.h"
+#include "kernels/recurrent/recurrent.h"
 #include "onnx_proto/config.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -29,14 +26,11 @@ enum class LstmCoupling : uint8_t {
 };
 
 // What a cell computes beside its weights.
-struct LstmCell {
+struct LstmCell : CellClip {
   Activation f = Activation::Default(ActivationKind::kSigmoid);
   Activation g = Activation::Default(ActivationKind::kTanh);
   Activation h = Activation::Default(ActivationKind::kTanh);
-  double clip = 0;  // bound of the gates' pre-activations; not above 0, infinite or NaN: none
   LstmCoupling coupling = LstmCoupling::kNone;
-
-  bool clips() const noexcept { return clip > 0 && clip <= 1.7976931348623157e308; }
 };
 
 // Which block of H rows of W, R and B holds gate i, o, f, c; by default in that order, ONNX's.
@@ -65,88 +59,28 @@ struct LstmWeights {
   LstmPeepholeOrder peepholes = kIof;
 };
 
-// The data of one direction; strides in elements, so that every layout is read and written where it is. The I (or H)
-// numbers of one row and step stand together. Inputs are only read; outputs overlap nothing, but yh may be h0 and yc
-// may be c0, row for row.
-template <class T>
-struct LstmSequence {
-  int64_t steps = 0, rows = 0;
-  bool reverse = false;
-  const T* x = nullptr;  // x[row, step] at x + row * x_row + step * x_step
-  int64_t x_row = 0, x_step = 0;
-  const int32_t* lengths = nullptr;  // [rows], each in [0, steps]; null = all `steps`
-  const T* h0 = nullptr;             // null = 0
-  int64_t h0_row = 0;
-  const T* c0 = nullptr;
-  int64_t c0_row = 0;
-  T* y = nullptr;  // null = not wanted, as yh and yc
-  int64_t y_row = 0, y_step = 0;
-  T* yh = nullptr;
-  int64_t yh_row = 0;
-  T* yc = nullptr;
-  int64_t yc_row = 0;
-};
+// A kind of network, as recurrent.h has it.
+struct Lstm {
+  using Cell = LstmCell;
+  template <class T>
+  using Weights = LstmWeights<T>;
 
-// Semantics of both functions below, beyond the equations:
-// * a row ends after its length: the rest of its x is never read, the rest of its y is 0;
-// * a row of length 0 has y, yh, yc = 0 when steps > 0; with steps == 0 yh, yc = h0, c0 whatever `lengths` holds;
-// * reverse starts at a row's last valid step and ends at step 0; y stands at the step it belongs to.
-// Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, 4H and 4HI fit
-// int64_t.
-
-struct LstmVariant;
-
-// Weights packed for the vector kernels of the instruction set that is active now, to which they stay bound. Immutable,
-// thread safe.
-template <class T>
-class PackedLstm {
- public:
-  PackedLstm() = default;
-  // Copies the weights; with `flush_denormals` their denormals become 0. Throws std::bad_alloc.
-  PackedLstm(const LstmCell& cell, const LstmWeights<T>& weights, bool flush_denormals = true);
-
-  int64_t input_size() const { return data_.input_size; }
-  int64_t hidden_size() const { return data_.hidden_size; }
-  int64_t bytes() const { return bytes_; }
-
-  // What the kernels see. Hidden units stand in groups of `lanes`; a group's columns are [gate][lane], gates in the
-  // order i, o, f, c; units beyond H have weights 0.
-  struct Data {
-    int64_t input_size = 0, hidden_size = 0, lanes = 1, groups = 0;
+  // A group's columns are [gate][lane], gates in the order i, o, f, c.
+  template <class T>
+  struct Packed : PackedSizes<T> {
     LstmCell cell;
-    bool plain = true;        // default activations and nothing else
-    const T* w = nullptr;     // [group][I][4 * lanes]
-    const T* r = nullptr;     // [group][H][4 * lanes]
-    const T* bias = nullptr;  // [group][4 * lanes]
-    const T* p = nullptr;     // [group][3 * lanes], i, o, f; null when there are no peepholes
+    bool plain = true;     // default activations and nothing else
+    const T* r = nullptr;  // [group][H][4 * lanes]
+    const T* p = nullptr;  // [group][3 * lanes], i, o, f; null when there are no peepholes
   };
-  const Data& data() const { return data_; }
-  const LstmVariant* variant() const { return variant_; }
 
- private:
-  Data data_;
-  int64_t bytes_ = 0;
-  const LstmVariant* variant_ = nullptr;
-  AlignedArray<T> storage_;
+  static constexpr int kGates = 4;
+  static constexpr int kExtra = 1;
+  static constexpr bool kHasCellState = true;
+
+  template <class T>
+  static void Pack(const LstmCell& cell, const LstmWeights<T>& weights, PanelPacker<T>& packer, Packed<T>& packed);
+  static const RecurrentVariant<Lstm>& ActiveVariant() noexcept;
 };
-
-template <class T>
-struct LstmDirection {
-  const PackedLstm<T>* weights = nullptr;
-  LstmSequence<T> io;
-};
-
-// Bytes of scratch RunLstm needs for these directions (1 or 2, of any sizes) on up to `threads` participants; a
-// function of sizes only. Nothing when the count overflows.
-template <class T>
-std::optional<int64_t> LstmScratchBytes(std::span<const LstmDirection<T>> directions, int threads);
-
-// Runs the directions. `scratch`: LstmScratchBytes bytes, kAlignment-aligned. Works on up to `threads` participants of
-// `team` (null: the caller alone). Every number is one chain of multiply-adds in a fixed order, so results are bitwise
-// the same whatever the number of threads, the batch a row stands in, and the places where a sequence is cut into
-// calls. No allocation.
-template <class T>
-void RunLstm(std::span<const LstmDirection<T>> directions, std::span<std::byte> scratch, ThreadTeam* team = nullptr,
-             int threads = 1) noexcept;
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -10,13 +10,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
-void RunShareF32(const LstmPart<float>& part, const LstmShare<float>& share) { RunShare(part, share); }
-void RunShareF64(const LstmPart<double>& part, const LstmShare<double>& share);  // lstm_f64.cc
+void RunLstmShareF32(const RecurrentPart<Lstm, float>& part, const RecurrentShare<float>& share) {
+  RunShare(part, share);
+}
+void RunLstmShareF64(const RecurrentPart<Lstm, double>& part, const RecurrentShare<double>& share);  // lstm_f64.cc
 
-const LstmVariant& LstmVariantHere() {
-  static const LstmVariant variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
-                                      static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())), RunShareF32,
-                                      RunShareF64};
+const RecurrentVariant<Lstm>& LstmVariantHere() {
+  static const RecurrentVariant<Lstm> variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
+                                                 static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())),
+                                                 RunLstmShareF32, RunLstmShareF64};
   return variant;
 }
 
@@ -28,7 +30,7 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 HWY_EXPORT(LstmVariantHere);
 
-const LstmVariant& ActiveLstmVariant() noexcept {
+const RecurrentVariant<Lstm>& Lstm::ActiveVariant() noexcept {
   EnsureIsa();
   return HWY_DYNAMIC_DISPATCH(LstmVariantHere)();
 }

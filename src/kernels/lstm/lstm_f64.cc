@@ -9,7 +9,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
-void RunShareF64(const LstmPart<double>& part, const LstmShare<double>& share) { RunShare(part, share); }
+void RunLstmShareF64(const RecurrentPart<Lstm, double>& part, const RecurrentShare<double>& share) {
+  RunShare(part, share);
+}
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

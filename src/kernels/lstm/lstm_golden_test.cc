@@ -1,63 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of tests/data/lstm/golden.txt, which numpy computed in float64, through the kernel in float and double.
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "kernels/lstm/lstm.h"
 #include "kernels/lstm/lstm_reference.h"
-#include "kernels/lstm/lstm_test_util.h"
+#include "kernels/recurrent/golden_test_util.h"
+#include "kernels/recurrent/recurrent_test_util.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
-
-struct GoldenArray {
-  std::vector<int64_t> dims;
-  std::vector<double> values;
-};
-
-struct GoldenCase {
-  std::string name;
-  std::map<std::string, std::string> words;
-  std::vector<Activation> activations;
-  std::map<std::string, GoldenArray> arrays;
-
-  const GoldenArray& Array(const std::string& key) const { return arrays.at(key); }
-  int64_t Dim(const std::string& key, size_t i) const { return arrays.at(key).dims.at(i); }
-  template <class T>
-  std::vector<T> Values(const std::string& key) const {
-    const auto found = arrays.find(key);
-    if (found == arrays.end()) return {};
-    return std::vector<T>(found->second.values.begin(), found->second.values.end());
-  }
-};
-
-std::vector<GoldenCase> ReadGolden() {
-  std::ifstream file(ONNXSEQ_TEST_DATA "/lstm/golden.txt");
-  std::vector<GoldenCase> cases;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string key, word;
-    words >> key;
-    if (key == "case") {
-      cases.emplace_back();
-      words >> cases.back().name;
-    } else if (key == "activation") {
-      Activation activation;
-      words >> word >> activation.alpha >> activation.beta;
-      activation.kind = ActivationFromName(word).value();
-      cases.back().activations.push_back(activation);
-    } else if (line.find(" : ") != std::string::npos) {
-      GoldenArray& array = cases.back().arrays[key];
-      while (words >> word && word != ":") array.dims.push_back(std::stoll(word));
-      while (words >> word) array.values.push_back(std::stod(word));
-    } else if (!key.empty() && key != "#" && key != "end") {
-      words >> cases.back().words[key];
-    }
-  }
-  return cases;
-}
 
 template <class T>
 void RunGolden(const GoldenCase& golden, double tolerance) {
@@ -73,8 +26,8 @@ void RunGolden(const GoldenCase& golden, double tolerance) {
   std::vector<T> y(size("Y"), T(NAN)), yh(size("Yh"), T(NAN)), yc(size("Yc"), T(NAN));
   std::vector<T> ref_y = y, ref_yh = yh, ref_yc = yc;
 
-  std::vector<PackedLstm<T>> packed;
-  std::vector<LstmDirection<T>> runs;
+  std::vector<PackedRecurrent<Lstm, T>> packed;
+  std::vector<RecurrentDirection<Lstm, T>> runs;
   packed.reserve(directions);
   for (int64_t d = 0; d < directions; ++d) {
     LstmCell cell;
@@ -95,7 +48,7 @@ void RunGolden(const GoldenCase& golden, double tolerance) {
     weights.gates = LstmGateOrderFromName(golden.words.at("format")).value();
     weights.peepholes = onnx ? kIof : kFio;
 
-    LstmSequence<T> io;
+    RecurrentSequence<T> io;
     io.steps = steps;
     io.rows = rows;
     io.reverse = golden.words.at("direction") == "reverse" || d == 1;
@@ -114,14 +67,14 @@ void RunGolden(const GoldenCase& golden, double tolerance) {
     io.y = ref_y.data() + y_start;
     io.yh = ref_yh.data() + state;
     io.yc = ref_yc.data() + state;
-    LstmReference(cell, weights, io);
+    RecurrentReference(cell, weights, io);
     io.y = y.data() + y_start;
     io.yh = yh.data() + state;
     io.yc = yc.data() + state;
     packed.emplace_back(cell, weights);
     runs.push_back({&packed.back(), io});
   }
-  RunWithScratch<T>(runs);
+  RunWithScratch<Lstm, T>(runs);
   const auto check = [&](const std::string& key, const std::vector<T>& got, const std::string& who) {
     const auto& expected = golden.Array(key).values;
     ASSERT_EQ(got.size(), expected.size());
@@ -140,7 +93,7 @@ void RunGolden(const GoldenCase& golden, double tolerance) {
 // Sums of some 20 terms of size 1, a handful of steps: float errors stay within some 50 eps; double ones within the 15
 // digits of the file and the same count.
 TEST(LstmGolden, EveryCase) {
-  const auto cases = ReadGolden();
+  const auto cases = ReadGolden("lstm");
   ASSERT_EQ(cases.size(), 26u);
   ForEachIsa([&] {
     for (const GoldenCase& golden : cases) {
@@ -153,7 +106,7 @@ TEST(LstmGolden, EveryCase) {
 // A file that exercised one attribute twice the same way would hide that the attribute is ignored.
 TEST(LstmGolden, CasesDiffer) {
   std::map<std::string, std::string> seen;
-  for (const GoldenCase& golden : ReadGolden()) {
+  for (const GoldenCase& golden : ReadGolden("lstm")) {
     std::ostringstream text;
     for (const double value : golden.Array("Y").values) text << value << " ";
     const auto [at, fresh] = seen.emplace(text.str(), golden.name);

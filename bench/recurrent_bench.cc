@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The LSTM kernel on the rows of the performance table: N, T, H (= I), directions, threads; `lengths` = uniform
-// in 1..T. Each case is checked against the plain reference before it is timed.
+// in 1..T; and GRU and RNN on some of them. Each case is checked against the plain reference before it is timed.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,8 +12,12 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_team.h"
+#include "kernels/gru/gru.h"
+#include "kernels/gru/gru_reference.h"
 #include "kernels/lstm/lstm.h"
 #include "kernels/lstm/lstm_reference.h"
+#include "kernels/rnn/rnn.h"
+#include "kernels/rnn/rnn_reference.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -25,21 +29,24 @@ std::vector<float> Random(std::mt19937& engine, int64_t size, float bound) {
   return values;
 }
 
+template <class Kind>
 struct Case {
+  static constexpr int64_t kGates = Kind::kGates;
   int64_t rows, steps, hidden, directions;
-  LstmCell cell;
+  typename Kind::Cell cell;
   std::vector<float> x, w, r, b, y;
   std::vector<int32_t> lengths;
-  std::vector<PackedLstm<float>> packed;
-  std::vector<LstmDirection<float>> runs;
+  std::vector<PackedRecurrent<Kind, float>> packed;
+  std::vector<RecurrentDirection<Kind, float>> runs;
 
-  Case(int64_t n, int64_t t, int64_t h, int64_t d, bool with_lengths) : rows(n), steps(t), hidden(h), directions(d) {
+  Case(int64_t n, int64_t t, int64_t h, int64_t d, bool with_lengths, const typename Kind::Cell& of)
+      : rows(n), steps(t), hidden(h), directions(d), cell(of) {
     std::mt19937 engine(7);
     const float bound = 1 / std::sqrt(static_cast<float>(h));
     x = Random(engine, t * n * h, 1);
-    w = Random(engine, d * 4 * h * h, bound);
-    r = Random(engine, d * 4 * h * h, bound);
-    b = Random(engine, d * 4 * h, bound);
+    w = Random(engine, d * kGates * h * h, bound);
+    r = Random(engine, d * kGates * h * h, bound);
+    b = Random(engine, d * kGates * h, bound);
     y.resize(static_cast<size_t>(t * d * n * h));
     if (with_lengths) {
       lengths.resize(static_cast<size_t>(n));
@@ -53,18 +60,18 @@ struct Case {
     }
   }
 
-  LstmWeights<float> Weights(int64_t direction) const {
-    LstmWeights<float> weights;
+  typename Kind::template Weights<float> Weights(int64_t direction) const {
+    typename Kind::template Weights<float> weights;
     weights.input_size = weights.hidden_size = hidden;
-    weights.w = w.data() + direction * 4 * hidden * hidden;
-    weights.r = r.data() + direction * 4 * hidden * hidden;
-    weights.wb = b.data() + direction * 4 * hidden;
+    weights.w = w.data() + direction * kGates * hidden * hidden;
+    weights.r = r.data() + direction * kGates * hidden * hidden;
+    weights.wb = b.data() + direction * kGates * hidden;
     return weights;
   }
 
   // ONNX's layout 0.
-  LstmSequence<float> Io(int64_t direction, float* out) const {
-    LstmSequence<float> io;
+  RecurrentSequence<float> Io(int64_t direction, float* out) const {
+    RecurrentSequence<float> io;
     io.steps = steps;
     io.rows = rows;
     io.reverse = direction == 1;
@@ -80,13 +87,13 @@ struct Case {
 
   // The largest difference from the reference, over the first rows and steps of large cases.
   bool Agrees(std::span<std::byte> scratch, ThreadTeam& team, int threads) {
-    RunLstm<float>(runs, scratch, &team, threads);
+    RunRecurrent<Kind, float>(runs, scratch, &team, threads);
     std::vector<float> expected(y.size(), -1);
     for (int64_t i = 0; i < directions; ++i) {
-      LstmSequence<float> io = Io(i, expected.data());
+      RecurrentSequence<float> io = Io(i, expected.data());
       // All steps of the first row: the plain loops would take minutes for all rows of the large cases.
       io.rows = std::min<int64_t>(rows, 1);
-      LstmReference(cell, Weights(i), io);
+      RecurrentReference(cell, Weights(i), io);
     }
     for (int64_t t = 0; t < steps; ++t)
       for (int64_t i = 0; i < directions; ++i)
@@ -98,24 +105,25 @@ struct Case {
   }
 };
 
-void Lstm(benchmark::State& state, bool with_lengths) {
-  Case test(state.range(0), state.range(1), state.range(2), state.range(3), with_lengths);
+template <class Kind>
+void Run(benchmark::State& state, bool with_lengths, const typename Kind::Cell& cell = {}) {
+  Case<Kind> test(state.range(0), state.range(1), state.range(2), state.range(3), with_lengths, cell);
   const int threads = static_cast<int>(state.range(4));
   static ThreadTeam team(8);
   const DenormalScope scope(true);
-  const std::span<const LstmDirection<float>> runs = test.runs;
-  const auto size = static_cast<size_t>(LstmScratchBytes(runs, threads).value());
+  const std::span<const RecurrentDirection<Kind, float>> runs = test.runs;
+  const auto size = static_cast<size_t>(RecurrentScratchBytes(runs, threads).value());
   AlignedArray<char> storage = MakeAlignedArray<char>(static_cast<int64_t>(size));
   const std::span<std::byte> scratch(reinterpret_cast<std::byte*>(storage.get()), size);
   if (!test.Agrees(scratch, team, threads)) {
     state.SkipWithError("differs from the reference");
     std::exit(1);
   }
-  for (auto _ : state) RunLstm(runs, scratch, &team, threads);
+  for (auto _ : state) RunRecurrent(runs, scratch, &team, threads);
   double done = 0;
   for (int64_t i = 0; i < test.rows; ++i)
     done += with_lengths ? static_cast<double>(test.lengths[static_cast<size_t>(i)]) : static_cast<double>(test.steps);
-  done *= 16.0 * static_cast<double>(test.hidden * test.hidden * test.directions);
+  done *= 4.0 * Kind::kGates * static_cast<double>(test.hidden * test.hidden * test.directions);
   state.counters["GF/s"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
@@ -135,8 +143,26 @@ void Rows(benchmark::internal::Benchmark* bench) {
                                                              {64, 25, 1024, 1}})
       bench->Args({row[0], row[1], row[2], row[3], threads});
 }
-BENCHMARK_CAPTURE(Lstm, full, false)->Apply(Rows);
-BENCHMARK_CAPTURE(Lstm, lengths, true)
+void SomeRows(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"N", "T", "H", "D", "threads"})->Unit(benchmark::kMicrosecond)->UseRealTime();
+  for (const int64_t threads : {1, 2}) {
+    bench->Args({1, 100, 128, 1, threads});
+    bench->Args({32, 50, 256, 1, threads});
+  }
+}
+void RunLstm(benchmark::State& state, bool with_lengths) { Run<Lstm>(state, with_lengths); }
+void RunRnn(benchmark::State& state) { Run<Rnn>(state, false); }
+void RunGru(benchmark::State& state, bool linear_before_reset) {
+  GruCell cell;
+  cell.linear_before_reset = linear_before_reset;
+  Run<Gru>(state, false, cell);
+}
+
+BENCHMARK_CAPTURE(RunLstm, full, false)->Apply(Rows);
+BENCHMARK_CAPTURE(RunGru, reset, false)->Apply(SomeRows);
+BENCHMARK_CAPTURE(RunGru, linear, true)->Apply(SomeRows);
+BENCHMARK(RunRnn)->Apply(SomeRows);
+BENCHMARK_CAPTURE(RunLstm, lengths, true)
     ->ArgNames({"N", "T", "H", "D", "threads"})
     ->Args({32, 50, 256, 1, 1})
     ->Args({32, 50, 256, 1, 2})

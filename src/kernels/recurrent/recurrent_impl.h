@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The definitions behind recurrent.h, for the .cc file of each kind, which instantiates them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "base/checked.h"
+#include "kernels/recurrent/carver.h"
+#include "kernels/recurrent/panel_packer.h"
+#include "kernels/recurrent/recurrent_variant.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace recurrent {
+
+// Bytes of pre-activations to compute ahead of the steps that use them: as long as they and the panels in use fit an
+// L2.
+inline constexpr int64_t kAheadBytes = 2 << 20;
+// But at least so many rows, which is where reading W once per chunk is cheap against the arithmetic; and no more than
+// pays.
+inline constexpr int64_t kLeastAhead = 48, kMostAhead = 240;
+// Rows of a part when rows, not hidden units, are split among threads.
+inline constexpr int64_t kPartRows = 16;
+// Multiply-adds of a whole run and of one thread's share of one step that are worth a second thread and a barrier.
+inline constexpr double kWorthAThread = 4e6;
+inline constexpr double kWorthABarrier = 2.5e4;
+inline constexpr int kMaxDirections = 2;
+
+enum class Split { kNone, kDirections, kUnits, kRows };
+
+template <class Kind, class T>
+using Directions = std::span<const RecurrentDirection<Kind, T>>;
+
+// How to share the work of all directions among `threads`; from sizes alone. It decides who computes a number, never
+// how.
+template <class Kind, class T>
+Split ChooseSplit(Directions<Kind, T> directions, int threads) {
+  if (threads <= 1 || directions.empty()) return Split::kNone;
+  double total = 0, step = 0;
+  int64_t groups = INT64_MAX, rows = 0;
+  for (const auto& direction : directions) {
+    const auto& w = direction.weights->data();
+    const double units = static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(direction.io.rows);
+    total += units * static_cast<double>(w.hidden_size + w.input_size) * static_cast<double>(direction.io.steps);
+    step += units * static_cast<double>(w.hidden_size);
+    groups = std::min(groups, w.groups);
+    rows = std::max(rows, direction.io.rows);
+  }
+  if (total < kWorthAThread) return Split::kNone;
+  const int each = threads / static_cast<int>(directions.size());
+  if (each <= 1) return directions.size() > 1 ? Split::kDirections : Split::kNone;
+  if (groups >= 2 * each && step / threads >= kWorthABarrier) return Split::kUnits;
+  if (rows >= 2 * kPartRows) return Split::kRows;
+  return directions.size() > 1 ? Split::kDirections : Split::kNone;
+}
+
+inline int64_t PartRows(Split split, int64_t rows) { return split == Split::kRows ? std::min(rows, kPartRows) : rows; }
+inline int64_t PartCount(Split split, int64_t rows) {
+  return split == Split::kRows && rows > 0 ? (rows - 1) / kPartRows + 1 : 1;
+}
+
+template <class Kind, class T>
+int64_t RowsAhead(const RecurrentDirection<Kind, T>& direction, int64_t rows) {
+  const auto& w = direction.weights->data();
+  const int64_t row_bytes = std::max<int64_t>(1, w.groups * w.lanes * Kind::kGates * static_cast<int64_t>(sizeof(T)));
+  const int64_t ahead = std::clamp(kAheadBytes / row_bytes, kLeastAhead, kMostAhead);
+  const auto all = CheckedMul(rows, direction.io.steps);
+  return std::max(rows, all ? std::min(ahead, *all) : ahead);
+}
+
+// A part with its scratch; x_rows for each of `width` threads.
+template <class Kind, class T>
+struct PartScratch {
+  int32_t *order, *lengths;
+  T *h, *z;
+  std::array<T*, 2> extra{};
+  const T** x_rows;
+  int64_t z_rows;
+
+  PartScratch(const RecurrentDirection<Kind, T>& direction, int64_t rows, int width, Carver& carver) {
+    const auto& w = direction.weights->data();
+    z_rows = RowsAhead(direction, rows);
+    order = carver.Take<int32_t>({rows});
+    lengths = carver.Take<int32_t>({rows});
+    h = carver.Take<T>({2, rows, w.groups, w.lanes});
+    for (int i = 0; i < Kind::kExtra; ++i) extra[static_cast<size_t>(i)] = carver.Take<T>({rows, w.groups, w.lanes});
+    z = carver.Take<T>({z_rows, w.groups, w.lanes, Kind::kGates});
+    x_rows = carver.Take<const T*>({z_rows, width});
+  }
+};
+
+// Bytes of scratch of one part; nothing when they overflow.
+template <class Kind, class T>
+std::optional<int64_t> PartBytes(const RecurrentDirection<Kind, T>& direction, Split split, int threads) {
+  Carver count(nullptr);
+  static_cast<void>(
+      PartScratch<Kind, T>(direction, PartRows(split, direction.io.rows), split == Split::kUnits ? threads : 1, count));
+  if (count.used() < 0) return std::nullopt;
+  return count.used();
+}
+
+// Rows [first, first + rows) of a direction, sorted; equal lengths keep their order.
+template <class Kind, class T>
+RecurrentPart<Kind, T> MakePart(const RecurrentDirection<Kind, T>& direction, int64_t first, int64_t rows,
+                                const PartScratch<Kind, T>& scratch) {
+  const RecurrentSequence<T>& io = direction.io;
+  const auto length = [&](int64_t row) {
+    return io.lengths != nullptr && io.steps > 0 ? io.lengths[row] : static_cast<int32_t>(io.steps);
+  };
+  for (int64_t i = 0; i < rows; ++i) scratch.order[i] = static_cast<int32_t>(first + i);
+  if (io.lengths != nullptr)
+    std::sort(scratch.order, scratch.order + rows,
+              [&](int32_t a, int32_t b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
+  for (int64_t i = 0; i < rows; ++i) scratch.lengths[i] = length(scratch.order[i]);
+  RecurrentPart<Kind, T> part;
+  part.weights = &direction.weights->data();
+  part.io = &io;
+  part.rows = rows;
+  part.z_rows = scratch.z_rows;
+  part.order = scratch.order;
+  part.lengths = scratch.lengths;
+  part.h = scratch.h;
+  part.extra = scratch.extra;
+  part.z = scratch.z;
+  return part;
+}
+
+template <class Kind, class T>
+void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPart<Kind, T>& part, const T** x_rows,
+                StepBarrier& barrier, int rank, int width) {
+  RecurrentShare<T> share;
+  share.group_begin = part.weights->groups * rank / width;
+  share.group_end = part.weights->groups * (rank + 1) / width;
+  share.x_rows = x_rows + rank * part.z_rows;
+  share.barrier = &barrier;
+  share.width = width;
+  if constexpr (sizeof(T) == 4)
+    direction.weights->variant()->f32(part, share);
+  else
+    direction.weights->variant()->f64(part, share);
+}
+
+// Rows [first, first + rows) of one direction on the calling thread.
+template <class Kind, class T>
+void RunAlone(const RecurrentDirection<Kind, T>& direction, int64_t first, int64_t rows,
+              const PartScratch<Kind, T>& scratch) {
+  StepBarrier barrier;
+  RunShareOf(direction, MakePart(direction, first, rows, scratch), scratch.x_rows, barrier, 0, 1);
+}
+
+// Hidden units split among threads that run at the same time, the directions among groups of them.
+template <class Kind, class T>
+void RunUnits(Directions<Kind, T> directions, Carver& carver, ThreadTeam& team, int threads) {
+  const int count = static_cast<int>(directions.size());
+  std::array<StepBarrier, kMaxDirections> barriers;
+  std::array<RecurrentPart<Kind, T>, kMaxDirections> parts;
+  std::array<const T**, kMaxDirections> x_rows{};
+  for (int i = 0; i < count; ++i) {
+    const PartScratch<Kind, T> scratch(directions[i], directions[i].io.rows, threads, carver);
+    parts[i] = MakePart(directions[i], 0, directions[i].io.rows, scratch);
+    x_rows[i] = scratch.x_rows;
+  }
+  team.Gang(threads, [&](int rank, int size) {
+    for (int i = 0; i < count; ++i) {
+      const int first = size >= count ? size * i / count : 0;
+      const int width = size >= count ? size * (i + 1) / count - first : 1;
+      if (rank >= first && rank < first + width)
+        RunShareOf(directions[i], parts[i], x_rows[i], barriers[i], rank - first, width);
+    }
+  });
+}
+
+template <class Kind, class T>
+bool IsEmpty(const RecurrentDirection<Kind, T>& direction) {
+  return direction.io.rows <= 0 || direction.weights->hidden_size() <= 0;
+}
+
+}  // namespace recurrent
+
+template <class Kind, class T>
+PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals)
+    : variant_(&Kind::ActiveVariant()) {
+  const int64_t hidden = weights.hidden_size, lanes = sizeof(T) == 4 ? variant_->f32_lanes : variant_->f64_lanes;
+  data_.input_size = weights.input_size;
+  data_.hidden_size = hidden;
+  data_.lanes = lanes;
+  data_.groups = hidden / lanes + (hidden % lanes != 0 ? 1 : 0);
+  PanelPacker<T> count(hidden, lanes, data_.groups, flush_denormals, nullptr);
+  Kind::Pack(cell, weights, count, data_);
+  bytes_ = count.used();
+  storage_ = MakeAlignedArray<T>(bytes_ < 0 ? -1 : bytes_ / static_cast<int64_t>(sizeof(T)));
+  PanelPacker<T> packer(hidden, lanes, data_.groups, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
+  Kind::Pack(cell, weights, packer, data_);
+}
+
+template <class Kind, class T>
+std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Kind, T>> directions, int threads) {
+  using namespace recurrent;
+  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  Carver count(nullptr);
+  for (const RecurrentDirection<Kind, T>& direction : directions) {
+    if (IsEmpty(direction)) continue;
+    const auto each = PartBytes(direction, split, threads);
+    const auto all = each ? CheckedMul(*each, PartCount(split, direction.io.rows)) : std::nullopt;
+    if (!all) return std::nullopt;
+    count.Take<std::byte>({*all});
+    if (count.used() < 0) return std::nullopt;
+  }
+  return count.used();
+}
+
+template <class Kind, class T>
+void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::span<std::byte> scratch,
+                  ThreadTeam* team, int threads) noexcept {
+  using namespace recurrent;
+  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  Carver carver(scratch.data());
+  const bool any_empty = std::any_of(directions.begin(), directions.end(), IsEmpty<Kind, T>);
+  if (team != nullptr && split == Split::kUnits && !any_empty) return RunUnits(directions, carver, *team, threads);
+
+  // Pieces that need nothing of each other: whole directions, or blocks of rows of one.
+  std::array<std::byte*, kMaxDirections> bases{};
+  std::array<int64_t, kMaxDirections> bytes{}, ends{};
+  int64_t pieces = 0;
+  for (size_t i = 0; i < directions.size(); ++i) {
+    if (!IsEmpty(directions[i])) {
+      const int64_t count = PartCount(split, directions[i].io.rows);
+      bytes[i] = *PartBytes(directions[i], split, threads);
+      bases[i] = carver.Take<std::byte>({bytes[i], count});
+      pieces += count;
+    }
+    ends[i] = pieces;
+  }
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const size_t i = piece < ends[0] ? 0 : 1;
+      const RecurrentDirection<Kind, T>& direction = directions[i];
+      const int64_t block = i == 0 ? piece : piece - ends[0], rows = PartRows(split, direction.io.rows);
+      Carver own(bases[i] + block * bytes[i]);
+      const PartScratch<Kind, T> part_scratch(direction, rows, 1, own);
+      RunAlone(direction, block * rows, std::min(rows, direction.io.rows - block * rows), part_scratch);
+    }
+  };
+  if (team == nullptr || split == Split::kNone)
+    run(0, pieces);
+  else
+    team->ParallelFor(pieces, 1, run, threads);
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

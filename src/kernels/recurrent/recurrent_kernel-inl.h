@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the vector kernels of all kinds share, compiled once per instruction set: projection of the inputs, the walk
+// over steps, initial and final states. A kind adds
+//   RunStep(const Step<Kind, T>&, const RecurrentShare<T>&)   one step of this share's groups: h_next from h and z
+//
+// A group is a vector of hidden units; its panel of W holds the columns of their gates, so the sums of one tile are all
+// the gates of some units, and those are updated at once.
+#if defined(ONNXSEQ_KERNELS_RECURRENT_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ONNXSEQ_KERNELS_RECURRENT_KERNEL_INL_H_
+#undef ONNXSEQ_KERNELS_RECURRENT_KERNEL_INL_H_
+#else
+#define ONNXSEQ_KERNELS_RECURRENT_KERNEL_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/activation/activation-inl.h"
+#include "kernels/gemm/tile-inl.h"
+#include "kernels/recurrent/recurrent_variant.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// z = bias + x W^T for the rows listed in x_rows.
+template <class Kind, class T>
+struct ProjectOp {
+  const RecurrentPart<Kind, T>& part;
+  const T* const* x_rows;
+
+  template <int kRows, int kPanels>
+  HWY_INLINE void Run(int64_t row, int64_t group) const {
+    constexpr int kGates = Kind::kGates;
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d)), width = kGates * lanes;
+    const auto& w = *part.weights;
+    const T* HWY_RESTRICT bias = w.bias + group * width;
+    T* HWY_RESTRICT z = part.z + (group * part.z_rows + row) * width;
+    const auto init = [&](int, int v) HWY_ATTR { return hn::Load(d, bias + v * lanes); };
+    const auto done = [&](int r, const auto* sums) HWY_ATTR {
+      for (int v = 0; v < kPanels * kGates; ++v)
+        hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
+    };
+    const int64_t stride = w.input_size * width;
+    Tile<kRows, kPanels, kGates>(d, x_rows + row, w.input_size, w.w + group * stride, stride, width, init, done);
+  }
+};
+
+// One step of a part.
+template <class Kind, class T>
+struct Step {
+  const RecurrentPart<Kind, T>& part;
+  int64_t number;
+  int64_t active;  // rows that have this step
+  const T* h;      // [rows][stride], before the step
+  T* h_next;       // after it
+  const T* z;      // first row of this step in part.z
+  int64_t stride;  // of a row of h
+
+  // The sums of W of one row and group.
+  HWY_INLINE const T* Sums(int64_t row, int64_t group) const {
+    return z + (group * part.z_rows + row) * Kind::kGates * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  }
+};
+
+// Sums of a state times panels of R: for each tile of rows and groups init(row, group, vector), then plus state R^T,
+// then update(row, rows, group, panels, sums [row][panel][kVectors][lane]).
+template <int kVectors, class T, class Init, class Update>
+struct StateOp {
+  const T* state;  // [rows][stride]
+  int64_t stride;
+  int64_t k;        // H
+  const T* panels;  // [group][H][kVectors * lanes]
+  const Init& init;
+  const Update& update;
+
+  template <int kRows, int kPanels>
+  HWY_INLINE void Run(int64_t row, int64_t group) const {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d)), width = kVectors * lanes;
+    const T* rows[kRows];
+    for (int r = 0; r < kRows; ++r) rows[r] = state + (row + r) * stride;
+    HWY_ALIGN T sums[kRows * kPanels * kVectors * HWY_MAX_BYTES / sizeof(T)];
+    const auto begin = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
+    const auto done = [&](int r, const auto* of_row) HWY_ATTR {
+      for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
+    };
+    const int64_t panel_stride = k * width;
+    Tile<kRows, kPanels, kVectors>(d, rows, k, panels + group * panel_stride, panel_stride, width, begin, done);
+    update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
+  }
+};
+
+template <int kVectors, class Kind, class T, class Init, class Update>
+HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
+                              const T* panels, const Init& init, const Update& update) {
+  ForEachTile<kVectors>(
+      step.active, share.group_begin, share.group_end,
+      StateOp<kVectors, T, Init, Update>{state, step.stride, step.part.weights->hidden_size, panels, init, update});
+}
+
+// activation(z held within the clip of the cell).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ClipAndActivate(D d, const CellClip& cell, const Activation& activation, V z) {
+  using T = hn::TFromD<D>;
+  if (cell.clips()) {
+    // A bound beyond T's range holds nothing back.
+    const T bound = static_cast<T>(std::min(cell.clip, static_cast<double>(std::numeric_limits<T>::max())));
+    z = HoldWithin(d, hn::Set(d, -bound), hn::Set(d, bound), z);
+  }
+  return ActivateVec(d, activation, z);
+}
+
+// The new h of a row's groups to y.
+template <class Kind, class T>
+HWY_INLINE void WriteY(const Step<Kind, T>& step, int64_t row, int64_t group, int64_t panels) {
+  const RecurrentPart<Kind, T>& part = step.part;
+  if (part.io->y == nullptr) return;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T* const h = step.h_next + row * step.stride + group * lanes;
+  const int64_t at = part.io->reverse ? part.lengths[row] - 1 - step.number : step.number;
+  T* const y = part.io->y + part.order[row] * part.io->y_row + at * part.io->y_step + group * lanes;
+  const int64_t units = std::min(panels * lanes, part.weights->hidden_size - group * lanes);
+  int64_t unit = 0;
+  for (; unit + lanes <= units; unit += lanes) hn::StoreU(hn::Load(d, h + unit), d, y + unit);
+  for (; unit < units; ++unit) y[unit] = h[unit];
+}
+
+// This share's units of the initial states, and zeros where y has no step.
+template <class Kind, class T>
+HWY_NOINLINE void BeginPart(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+  const auto& w = *part.weights;
+  const RecurrentSequence<T>& io = *part.io;
+  const int64_t lanes = w.lanes, stride = w.groups * lanes, first = share.group_begin * lanes;
+  const int64_t units = std::min(share.group_end * lanes, w.hidden_size) - first,
+                padded = share.group_end * lanes - first;
+  for (int64_t row = 0; row < part.rows; ++row) {
+    const int64_t from = part.order[row];
+    T* const h = part.h + row * stride + first;
+    std::fill_n(h, padded, T(0));
+    if (io.h0 != nullptr) std::copy_n(io.h0 + from * io.h0_row + first, units, h);
+    if constexpr (Kind::kHasCellState) {
+      for (int64_t group = share.group_begin; group < share.group_end; ++group) {
+        T* const c = part.extra[0] + (group * part.rows + row) * lanes;
+        std::fill_n(c, lanes, T(0));
+        if (io.c0 != nullptr)
+          std::copy_n(io.c0 + from * io.c0_row + group * lanes, std::min(lanes, w.hidden_size - group * lanes), c);
+      }
+    }
+    if (io.y != nullptr)
+      for (int64_t step = part.lengths[row]; step < io.steps; ++step)
+        std::fill_n(io.y + from * io.y_row + step * io.y_step + first, units, T(0));
+  }
+}
+
+// This share's units of the final states.
+template <class Kind, class T>
+HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+  const auto& w = *part.weights;
+  const RecurrentSequence<T>& io = *part.io;
+  const int64_t lanes = w.lanes, stride = w.groups * lanes;
+  for (int64_t row = 0; row < part.rows; ++row) {
+    const int64_t length = part.lengths[row], to = part.order[row];
+    const bool zero = length == 0 && io.steps > 0;
+    const T* const h = part.h + (length & 1) * part.rows * stride + row * stride;
+    for (int64_t group = share.group_begin; group < share.group_end; ++group) {
+      const int64_t first = group * lanes, units = std::min(lanes, w.hidden_size - first);
+      const auto put = [&](T* out, const T* in) { zero ? std::fill_n(out, units, T(0)) : std::copy_n(in, units, out); };
+      if (io.yh != nullptr) put(io.yh + to * io.yh_row + first, h + first);
+      if constexpr (Kind::kHasCellState) {
+        if (io.yc != nullptr) put(io.yc + to * io.yc_row + first, part.extra[0] + (group * part.rows + row) * lanes);
+      }
+    }
+  }
+}
+
+template <class Kind, class T>
+HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+  const auto& w = *part.weights;
+  const RecurrentSequence<T>& io = *part.io;
+  const int64_t stride = w.groups * w.lanes;
+  const int64_t steps = part.rows > 0 ? part.lengths[0] : 0;
+  int64_t active = part.rows;
+  for (int64_t begin = 0; begin < steps;) {
+    // As many steps as z holds; a step's rows are those that have not ended.
+    int64_t end = begin, filled = 0, ahead = active;
+    for (; end < steps; ++end) {
+      while (part.lengths[ahead - 1] <= end) --ahead;
+      if (filled + ahead > part.z_rows) break;
+      for (int64_t row = 0; row < ahead; ++row) {
+        const int64_t at = io.reverse ? part.lengths[row] - 1 - end : end;
+        share.x_rows[filled + row] = io.x + part.order[row] * io.x_row + at * io.x_step;
+      }
+      filled += ahead;
+    }
+    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, T>{part, share.x_rows});
+    const T* z = part.z;
+    for (; begin < end; ++begin) {
+      while (part.lengths[active - 1] <= begin) --active;
+      T* const halves[2] = {part.h, part.h + part.rows * stride};
+      RunStep(Step<Kind, T>{part, begin, active, halves[begin & 1], halves[~begin & 1], z, stride}, share);
+      z += active * Kind::kGates * w.lanes;
+      share.barrier->Wait(share.width);
+    }
+  }
+}
+
+template <class Kind, class T>
+HWY_INLINE void RunShare(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+  BeginPart(part, share);
+  share.barrier->Wait(share.width);
+  RunSteps(part, share);
+  EndPart(part, share);
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The semantics of recurrent.h in plain loops. A kind's reference adds one step of one row:
+//   ReferenceStep(cell, weights, x [I], h [H], c [H])   h and c are replaced
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/recurrent/recurrent.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+
+template <class T>
+T Clipped(const CellClip& cell, T v) {
+  const T bound = static_cast<T>(cell.clip);
+  return !cell.clips() ? v : v < -bound ? -bound : v > bound ? bound : v;
+}
+
+// sum + a . b
+template <class T>
+T PlusDot(T sum, const T* a, const T* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// One direction. Semantics and preconditions as in recurrent.h. Allocates.
+template <class Cell, class Weights, class T>
+void RecurrentReference(const Cell& cell, const Weights& w, const RecurrentSequence<T>& io) {
+  const int64_t hidden = w.hidden_size;
+  for (int64_t row = 0; row < io.rows; ++row) {
+    const int64_t length = io.lengths != nullptr && io.steps > 0 ? io.lengths[row] : io.steps;
+    const auto state = [&](const T* start, int64_t stride) {
+      std::vector<T> values(hidden, T(0));
+      if (start != nullptr && (length > 0 || io.steps == 0)) std::copy_n(start + row * stride, hidden, values.data());
+      return values;
+    };
+    std::vector<T> h = state(io.h0, io.h0_row), c = state(io.c0, io.c0_row);
+    for (int64_t s = 0; s < io.steps; ++s) {
+      const int64_t step = io.reverse && s < length ? length - 1 - s : s;
+      if (s < length) ReferenceStep(cell, w, io.x + row * io.x_row + step * io.x_step, h, c);
+      if (io.y == nullptr) continue;
+      T* const y = io.y + row * io.y_row + step * io.y_step;
+      for (int64_t j = 0; j < hidden; ++j) y[j] = s < length ? h[j] : T(0);
+    }
+    if (io.yh != nullptr) std::copy_n(h.data(), hidden, io.yh + row * io.yh_row);
+    if (io.yc != nullptr) std::copy_n(c.data(), hidden, io.yc + row * io.yc_row);
+  }
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// How recurrent operators run: checks of shapes and lengths, layouts as strides, weights packed once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernels/cast/cast.h"
+#include "kernels/gru/gru.h"
+#include "kernels/rnn/rnn.h"
+#include "onnxseq/errors.h"
+#include "ops/rnn/recurrent_limits.h"
+#include "ops/rnn/recurrent_op.h"
+#include "ops/type_dispatch.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using kernels::PackedRecurrent;
+using kernels::RecurrentDirection;
+using kernels::RecurrentSequence;
+
+template <class Kind>
+struct RecurrentState : OpState {
+  RecurrentSpec spec;
+  // Of each direction, when all weights are constant.
+  std::variant<std::monostate, std::vector<PackedRecurrent<Kind, float>>, std::vector<PackedRecurrent<Kind, double>>>
+      packed;
+};
+
+[[noreturn]] void FailInput(const NodeProto& node, const RecurrentSpec& spec, int i, std::string fact) {
+  throw InvalidArgument(
+      std::move(fact),
+      ErrorWhere{.op_type = {},
+                 .node_name = {},
+                 .subject = fmt::format("input {} '{}' (\"{}\")", i, spec.operands->names[static_cast<size_t>(i)],
+                                        node.input(static_cast<size_t>(i)).as_string()),
+                 .path = {}});
+}
+
+// The weights as tensors; b and p may be null.
+struct WeightTensors {
+  const Tensor* w;
+  const Tensor* r;
+  const Tensor* b;
+  const Tensor* p;
+};
+struct WeightSizes {
+  int64_t inputs;
+  int64_t hidden;
+};
+
+// `dims` with D before them, which only cells are without.
+Shape PerDirection(const RecurrentSpec& spec, Shape dims) {
+  if (!spec.is_cell()) dims.insert(0, spec.directions);
+  return dims;
+}
+
+// Checks the shapes of all weights against each other, the direction and hidden_size.
+WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const WeightTensors& weights) {
+  const RecurrentOperands& at = *spec.operands;
+  const auto require = [&](int i, const Tensor& tensor, const Shape& expected, std::string_view why = {}) {
+    if (tensor.shape() == expected) return;
+    FailInput(node, spec, i, fmt::format("must be {}{}, got {}", expected.ToString(), why, tensor.shape().ToString()));
+  };
+  const int rank = spec.is_cell() ? 2 : 3;
+  for (const auto& [i, tensor] : {std::pair{at.w, weights.w}, {at.r, weights.r}}) {
+    if (tensor->rank() != rank)
+      FailInput(node, spec, i, fmt::format("must have rank {}, got {}", rank, tensor->shape().ToString()));
+  }
+  const int64_t hidden = spec.hidden_size.value_or(weights.r->dim(rank - 1));
+  if (hidden < 1 || hidden > kMaxHiddenSize) {
+    FailInput(node, spec, at.r,
+              fmt::format("must have a hidden size in [1,{}] as last dim, got {}", kMaxHiddenSize,
+                          weights.r->shape().ToString()));
+  }
+  const std::string why = spec.hidden_size ? fmt::format(" for hidden_size {}", hidden) : "";
+  const int64_t inputs = weights.w->dim(rank - 1);
+  require(at.r, *weights.r, PerDirection(spec, {spec.gates * hidden, hidden}), why);
+  require(at.w, *weights.w, PerDirection(spec, {spec.gates * hidden, inputs}), why);
+  if (weights.b != nullptr) require(at.b, *weights.b, PerDirection(spec, {spec.bias_blocks * hidden}));
+  if (weights.p != nullptr) require(at.p, *weights.p, PerDirection(spec, {3 * hidden}));
+  return {inputs, hidden};
+}
+
+// What is computed for a tensor of T: T itself, or float for those that are only stored. A handle, or a new tensor.
+Tensor Widened(const Tensor& tensor) {
+  if (tensor.dtype() != TensorType::kFloat16 && tensor.dtype() != TensorType::kBfloat16) return tensor;
+  Tensor wide(TensorType::kFloat, tensor.shape());
+  kernels::Cast(tensor.data(), tensor.dtype(), wide.mutable_data(), TensorType::kFloat, tensor.NumElements());
+  return wide;
+}
+
+// The cell of direction d.
+void SetCell(const RecurrentSpec& spec, size_t d, kernels::LstmCell& cell) {
+  cell.f = spec.functions[d][0];
+  cell.g = spec.functions[d][1];
+  cell.h = spec.functions[d][2];
+  cell.coupling = spec.coupling;
+}
+void SetCell(const RecurrentSpec& spec, size_t d, kernels::GruCell& cell) {
+  cell.f = spec.functions[d][0];
+  cell.g = spec.functions[d][1];
+  cell.linear_before_reset = spec.linear_before_reset;
+}
+void SetCell(const RecurrentSpec& spec, size_t d, kernels::RnnCell& cell) { cell.f = spec.functions[d][0]; }
+
+template <class Kind, class T>
+std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentSpec& spec, const WeightTensors& weights,
+                                           const WeightSizes& sizes) {
+  const int64_t h = sizes.hidden, gates = spec.gates;
+  const auto widened = [](const Tensor* tensor) { return tensor != nullptr ? Widened(*tensor) : Tensor(); };
+  const Tensor w = Widened(*weights.w), r = Widened(*weights.r), b = widened(weights.b), p = widened(weights.p);
+  std::vector<PackedRecurrent<Kind, T>> packed;
+  for (int d = 0; d < spec.directions; ++d) {
+    typename Kind::template Weights<T> one;
+    one.input_size = sizes.inputs;
+    one.hidden_size = h;
+    one.w = w.View<T>().data() + d * gates * h * sizes.inputs;
+    one.r = r.View<T>().data() + d * gates * h * h;
+    if (b.defined()) {
+      one.wb = b.View<T>().data() + d * spec.bias_blocks * h;
+      if (spec.bias_blocks == 2 * gates) one.rb = one.wb + gates * h;
+    }
+    if constexpr (std::is_same_v<Kind, kernels::Lstm>) {
+      if (p.defined()) one.p = p.View<T>().data() + d * 3 * h;
+      one.gates = spec.gate_order;
+      one.peepholes = spec.peephole_order;
+    }
+    if constexpr (std::is_same_v<Kind, kernels::Gru>) {
+      if (b.defined() && spec.bias_blocks == gates + 1) one.candidate_rb = one.wb + gates * h;
+    }
+    typename Kind::Cell cell;
+    cell.clip = spec.clip;
+    SetCell(spec, static_cast<size_t>(d), cell);
+    packed.emplace_back(cell, one);
+  }
+  return packed;
+}
+
+struct RunSizes {
+  int64_t steps, rows, inputs, hidden;
+};
+
+// Checks X, lengths and states.
+RunSizes CheckData(const RunContext& ctx, const RecurrentSpec& spec, const WeightSizes& weights) {
+  const RecurrentOperands& at = *spec.operands;
+  const NodeProto& node = ctx.node();
+  const Shape& x = ctx.tensor(at.x).shape();
+  const bool time_major = spec.layout == RecurrentLayout::kTimeMajor, cell = spec.is_cell();
+  const int rank = cell ? 2 : 3;
+  if (x.rank() != rank) {
+    FailInput(node, spec, at.x,
+              fmt::format("must have rank {} ({}), got {}", rank,
+                          cell         ? "[N,I]"
+                          : time_major ? "[T,N,I]"
+                                       : "[N,T,I]",
+                          x.ToString()));
+  }
+  if (x[rank - 1] != weights.inputs) {
+    Shape expected = x;
+    expected[rank - 1] = weights.inputs;
+    FailInput(node, spec, at.x,
+              fmt::format("must be {} for {} {}, got {}", expected.ToString(), at.names[static_cast<size_t>(at.w)],
+                          ctx.tensor(at.w).shape().ToString(), x.ToString()));
+  }
+  const RunSizes sizes{cell ? 1 : x[time_major ? 0 : 1], x[time_major ? 1 : 0], weights.inputs, weights.hidden};
+  if (std::max(sizes.steps, sizes.rows) > std::numeric_limits<int32_t>::max())
+    FailInput(node, spec, at.x, fmt::format("at most 2^31 - 1 steps and rows are possible, got {}", x.ToString()));
+  Shape states{sizes.rows, sizes.hidden};
+  if (!cell) states.insert(time_major ? 0 : 1, spec.directions);
+  const auto require = [&](int i, const Shape& expected) {
+    if (i < 0 || !ctx.HasInput(i) || ctx.tensor(i).shape() == expected) return;
+    FailInput(node, spec, i, fmt::format("must be {}, got {}", expected.ToString(), ctx.tensor(i).shape().ToString()));
+  };
+  require(at.lengths, {sizes.rows});
+  require(at.h0, states);
+  require(at.c0, states);
+  return sizes;
+}
+
+template <class I>
+void ReadLengths(const RunContext& ctx, const RecurrentSpec& spec, int64_t steps, std::vector<int32_t>& lengths) {
+  const int input = spec.operands->lengths;
+  const std::span<const I> given = ctx.tensor(input).View<I>();
+  lengths.reserve(given.size());
+  for (size_t row = 0; row < given.size(); ++row) {
+    const I length = given[row];
+    if (std::cmp_less(length, 0) || std::cmp_greater(length, steps)) {
+      FailInput(ctx.node(), spec, input, fmt::format("element {} must be in [0,{}], got {}", row, steps, +length));
+    }
+    lengths.push_back(static_cast<int32_t>(length));
+  }
+}
+
+// The lengths of the rows; none when all are `steps`. With no steps they mean nothing and are not looked at.
+std::vector<int32_t> Lengths(const RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes) {
+  const int input = spec.operands->lengths;
+  std::vector<int32_t> lengths;
+  if (input < 0 || !ctx.HasInput(input) || sizes.steps == 0) return lengths;
+  Dispatch(IntList(), ctx.tensor(input).dtype(),
+           [&](auto type) { ReadLengths<typename decltype(type)::type>(ctx, spec, sizes.steps, lengths); });
+  const auto full = static_cast<int32_t>(sizes.steps);
+  if (std::all_of(lengths.begin(), lengths.end(), [full](int32_t length) { return length == full; })) lengths.clear();
+  return lengths;
+}
+
+// Where the data of a run stand: strides in elements, and shapes.
+struct Places {
+  int64_t x_row, x_step, y_row, y_step, y_direction, state_row, state_direction;
+  Shape y, state;
+};
+Places PlacesOf(const RecurrentSpec& spec, const RunSizes& sizes) {
+  const auto [t, n, i, h] = sizes;
+  const int64_t d = spec.directions;
+  switch (spec.layout) {
+    case RecurrentLayout::kTimeMajor:
+      return {i, n * i, h, d * n * h, n * h, h, n * h, Shape{t, d, n, h}, Shape{d, n, h}};
+    case RecurrentLayout::kBatchMajor:
+      return {t * i, i, t * d * h, d * h, h, d * h, h, Shape{n, t, d, h}, Shape{n, d, h}};
+    case RecurrentLayout::kOpenVino:
+      return {t * i, i, d * t * h, h, t * h, d * h, h, Shape{n, d, t, h}, Shape{n, d, h}};
+    case RecurrentLayout::kCell:
+      break;
+  }
+  return {i, i, h, h, h, h, h, Shape{}, Shape{n, h}};
+}
+
+// An output in the type that is computed; narrowed into the node's when that is only stored.
+template <class T>
+class Output {
+ public:
+  Output(RunContext& ctx, int index, const Shape& shape, TensorType stored) {
+    if (index < 0 || !ctx.HasOutput(index)) return;
+    tensor_ = &ctx.AllocateOutput(index, stored, shape);
+    if (stored != kTensorTypeOf<T>) wide_ = Tensor(kTensorTypeOf<T>, shape);
+  }
+  T* data() {
+    if (tensor_ == nullptr) return nullptr;
+    return (wide_.defined() ? wide_ : *tensor_).template MutableView<T>().data();
+  }
+  void Narrow() {
+    if (wide_.defined())
+      kernels::Cast(wide_.data(), wide_.dtype(), tensor_->mutable_data(), tensor_->dtype(), wide_.NumElements());
+  }
+
+ private:
+  Tensor* tensor_ = nullptr;
+  Tensor wide_;
+};
+
+template <class Kind, class T>
+void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
+             std::span<const PackedRecurrent<Kind, T>> packed) {
+  const RecurrentOperands& at = *spec.operands;
+  const std::vector<int32_t> lengths = Lengths(ctx, spec, sizes);
+  const Places places = PlacesOf(spec, sizes);
+  const auto widened = [&](int i) { return i >= 0 && ctx.HasInput(i) ? Widened(ctx.tensor(i)) : Tensor(); };
+  const Tensor x = widened(at.x), h0 = widened(at.h0), c0 = widened(at.c0);
+  const TensorType stored = ctx.tensor(at.x).dtype();
+  const int state_output = spec.state_output();
+  Output<T> y(ctx, spec.is_cell() ? -1 : 0, places.y, stored), yh(ctx, state_output, places.state, stored),
+      yc(ctx, at.c0 >= 0 ? state_output + 1 : -1, places.state, stored);
+
+  RecurrentSequence<T> io;
+  io.steps = sizes.steps;
+  io.rows = sizes.rows;
+  io.x = x.View<T>().data();
+  io.x_row = places.x_row;
+  io.x_step = places.x_step;
+  io.lengths = lengths.empty() ? nullptr : lengths.data();
+  io.h0_row = io.c0_row = io.yh_row = io.yc_row = places.state_row;
+  io.y_row = places.y_row;
+  io.y_step = places.y_step;
+  std::vector<RecurrentDirection<Kind, T>> directions;
+  const auto offset = [](auto* data, int64_t by) { return data == nullptr ? nullptr : data + by; };
+  const auto start = [&](const Tensor& state, int64_t by) {
+    return state.defined() ? state.View<T>().data() + by : nullptr;
+  };
+  for (int64_t k = 0; k < spec.directions; ++k) {
+    RecurrentDirection<Kind, T>& direction = directions.emplace_back();
+    direction.weights = &packed[static_cast<size_t>(k)];
+    direction.io = io;
+    direction.io.reverse = spec.reverse[static_cast<size_t>(k)];
+    direction.io.h0 = start(h0, k * places.state_direction);
+    direction.io.c0 = start(c0, k * places.state_direction);
+    direction.io.y = offset(y.data(), k * places.y_direction);
+    direction.io.yh = offset(yh.data(), k * places.state_direction);
+    direction.io.yc = offset(yc.data(), k * places.state_direction);
+  }
+  const std::span<const RecurrentDirection<Kind, T>> all(directions);
+  const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(all, ctx.threads());
+  if (!bytes) {
+    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
+                                  sizes.steps, sizes.rows));
+  }
+  Tensor scratch(TensorType::kUint8, Shape{*bytes});
+  kernels::RunRecurrent<Kind, T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)},
+                                 &ctx.team(), ctx.threads());
+  for (Output<T>* output : {&y, &yh, &yc}) output->Narrow();
+}
+
+template <class Kind, class T>
+void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
+  using Packed = std::vector<PackedRecurrent<Kind, T>>;
+  const RecurrentSpec& spec = state.spec;
+  const RecurrentOperands& at = *spec.operands;
+  if (const auto* packed = std::get_if<Packed>(&state.packed)) {
+    const WeightSizes weights{packed->front().input_size(), packed->front().hidden_size()};
+    return Compute<Kind, T>(ctx, spec, CheckData(ctx, spec, weights), *packed);
+  }
+  const auto optional = [&](int i) { return i >= 0 && ctx.HasInput(i) ? &ctx.tensor(i) : nullptr; };
+  const WeightTensors tensors{&ctx.tensor(at.w), &ctx.tensor(at.r), optional(at.b), optional(at.p)};
+  const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
+  const RunSizes sizes = CheckData(ctx, spec, weights);
+  const Packed packed = Pack<Kind, T>(spec, tensors, weights);
+  Compute<Kind, T>(ctx, spec, sizes, packed);
+}
+
+}  // namespace
+
+template <class Kind>
+std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const RecurrentSpec& spec) {
+  auto state = std::make_unique<RecurrentState<Kind>>();
+  state->spec = spec;
+  const RecurrentOperands& at = *spec.operands;
+  const auto constant = [&](int i) { return i >= 0 && context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
+  const WeightTensors weights{constant(at.w), constant(at.r), constant(at.b), constant(at.p)};
+  if (weights.w == nullptr || weights.r == nullptr) return state;
+  const auto is_fed = [&](int i, const Tensor* tensor) { return i >= 0 && context.HasInput(i) && tensor == nullptr; };
+  if (is_fed(at.b, weights.b) || is_fed(at.p, weights.p)) return state;
+  // What has the wrong element type is for the run to refuse.
+  for (const Tensor* tensor : {weights.w, weights.r, weights.b, weights.p}) {
+    if (tensor != nullptr && (tensor->dtype() != weights.w->dtype() || !kFloatTypes.Has(tensor->dtype()))) return state;
+  }
+  const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
+  if (weights.w->dtype() == TensorType::kDouble) {
+    state->packed = Pack<Kind, double>(spec, weights, sizes);
+  } else {
+    state->packed = Pack<Kind, float>(spec, weights, sizes);
+  }
+  return state;
+}
+
+template <class Kind>
+void RunRecurrentOp(RunContext& ctx) {
+  const auto& state = ctx.state<RecurrentState<Kind>>();
+  ctx.CheckCancelled();
+  if (ctx.tensor(state.spec.operands->x).dtype() == TensorType::kDouble) return RunAs<Kind, double>(ctx, state);
+  RunAs<Kind, float>(ctx, state);
+}
+
+template std::unique_ptr<OpState> PrepareRecurrent<kernels::Lstm>(const PrepareContext&, const RecurrentSpec&);
+template std::unique_ptr<OpState> PrepareRecurrent<kernels::Gru>(const PrepareContext&, const RecurrentSpec&);
+template std::unique_ptr<OpState> PrepareRecurrent<kernels::Rnn>(const PrepareContext&, const RecurrentSpec&);
+template void RunRecurrentOp<kernels::Lstm>(RunContext&);
+template void RunRecurrentOp<kernels::Gru>(RunContext&);
+template void RunRecurrentOp<kernels::Rnn>(RunContext&);
+
+}  // namespace ONNX_LIGHT_NAMESPACE
