@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/new_file.h"
 #include "onnxseq/errors.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
