@@ -164,6 +164,10 @@ TEST_F(WriterTest, KilledWhileWriting) {
     const ModelProto left = Read("m.onnx");
     EXPECT_TRUE(left == states[0] || left == states[1]) << "seed 7, round " << round;
   }
+  // The next writer takes away the data that was left behind.
+  WriteModel(states[0], Path("m.onnx"), 1024);
+  const std::vector<std::string> files = Files();
+  EXPECT_EQ(std::ranges::count_if(files, [](const std::string& name) { return name.ends_with(".data"); }), 1);
 }
 
 }  // namespace

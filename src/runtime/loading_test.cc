@@ -213,6 +213,8 @@ TEST_F(ExternalWeights, AreKeptByWhatWritesTheModelAsItWasRead) {
   EXPECT_EQ(AsRead({}).external_bytes, std::nullopt);
   WriteModelFile(read, Path("o.onnx"), {.external_bytes = 8});
   EXPECT_EQ(ReadModelFile(Path("o.onnx")), read);
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { WriteModelFile(read, Path("o.onnx"), {.external_bytes = -1}); }),
+            "external data from -1 bytes, but 0 is the least");
   std::filesystem::remove(Path("w.bin"));
   ReadModelFile(Path("m.onnx"), &report);
   EXPECT_EQ(report.loaded, 1u);

@@ -62,6 +62,8 @@ WriteModelOptions AsRead(const ExternalDataReport& report) {
 
 void WriteModelFile(const ModelProto& model, const std::string& path, const WriteModelOptions& options) {
   if (path.ends_with(".xml")) throw Unsupported(fmt::format("\"{}\": OpenVINO IR cannot be written", path));
+  if (options.external_bytes && *options.external_bytes < 0)
+    throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
   TranslateErrors([&] {
     if (IsText(path)) {
       WriteFileAtomically(path, PrintModelText(model));
