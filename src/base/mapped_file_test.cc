@@ -82,6 +82,13 @@ TEST_F(MappedFileTest, WritesThroughALink) {
   EXPECT_EQ(MapFile(Path("real")).bytes, "new");
 }
 
+TEST_F(MappedFileTest, FilesThatMayNotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  std::ofstream(Path("secret")) << "x";
+  fs::permissions(Path("secret"), fs::perms::none);
+  EXPECT_EQ(Message(Path("secret")), "cannot open \"" + Path("secret") + "\": Permission denied");
+}
+
 TEST_F(MappedFileTest, WriteErrors) {
   const auto message = [](const std::string& path) -> std::string {
     try {
