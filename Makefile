@@ -65,8 +65,10 @@ FUZZ_SECONDS ?= 60
 fuzz:
 	@tools/setup.sh clang
 	@test -f build/fuzz/build.ninja || cmake --preset fuzz
-	@cmake --build build/fuzz -j $(JOBS)
-	@for fuzzer in build/fuzz/bin/*_fuzz; do [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+	@cmake --build build/fuzz -j $(JOBS) --target fuzzers
+	@for fuzzer in build/fuzz/bin/*_fuzz; do \
+	  corpus=build/fuzz/corpus/$$(basename $$fuzzer); mkdir -p $$corpus; \
+	  [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) $$corpus tests/data/wire tests/data/text tests/data/fuzz || exit 1; done
 
 tidy:
 	@tools/setup.sh clang

@@ -39,6 +39,12 @@ struct ShapesArguments {
 };
 int ShapesCommand(const ShapesArguments& arguments);
 
+struct ConvertArguments {
+  std::string input, output;
+  std::optional<int64_t> external_bytes;
+};
+int ConvertCommand(const ConvertArguments& arguments);
+
 int InfoCommand(const std::string& model, bool json);
 int CheckCommand(const std::string& model, bool json);
 

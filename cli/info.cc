@@ -58,7 +58,9 @@ std::string DeclaredType(const ValueInfoProto& value, onnx_optim::shapes::Shapes
 }  // namespace
 
 int InfoCommand(const std::string& path, bool as_json) {
-  const ModelProto model = ReadModelFile(path);
+  ExternalDataReport external;
+  const ModelProto model = ReadModelFile(path, &external);
+  for (const std::string& message : external.missing) fmt::print(stderr, "warning: {}\n", message);
   Summary summary;
   CountGraph(model.graph(), summary);
   for (const FunctionProto& function : model.functions()) {

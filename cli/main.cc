@@ -49,6 +49,16 @@ void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
   shapes->add_flag("--json", a.json, "Print JSON");
 }
 
+void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
+  CLI::App* convert = app.add_subcommand("convert", "Write a model in another form, chosen by suffix");
+  convert->add_option("IN", a.input, "An .onnx file, ONNX text (.onnxtxt) or an OpenVINO IR .xml")->required();
+  convert->add_option("OUT", a.output, "An .onnx file or ONNX text (.onnxtxt)")->required();
+  convert
+      ->add_option("--external-data", a.external_bytes,
+                   "Keep initializers of this many bytes and more in a file beside OUT")
+      ->check(CLI::NonNegativeNumber);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,10 +67,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   onnxseq::RunArguments run;
   onnxseq::ShapesArguments shapes;
+  onnxseq::ConvertArguments convert;
   std::string model;
   bool json = false, markdown = false;
   AddRun(app, run);
   AddShapes(app, shapes);
+  AddConvert(app, convert);
   CLI::App* info = app.add_subcommand("info", "Say what is in a model");
   CLI::App* check = app.add_subcommand("check", "List what is wrong with a model; exit 1 if anything is");
   CLI::App* ops = app.add_subcommand("ops", "List the operators this build knows");
@@ -76,6 +88,7 @@ int main(int argc, char** argv) {
   try {
     if (app.got_subcommand("run")) return onnxseq::RunCommand(run);
     if (app.got_subcommand("shapes")) return onnxseq::ShapesCommand(shapes);
+    if (app.got_subcommand("convert")) return onnxseq::ConvertCommand(convert);
     if (app.got_subcommand(info)) return onnxseq::InfoCommand(model, json);
     if (app.got_subcommand(check)) return onnxseq::CheckCommand(model, json);
     return onnxseq::OpsCommand(json       ? onnxseq::OpsFormat::kJson

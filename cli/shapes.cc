@@ -13,7 +13,6 @@
 #include "commands.h"
 #include "json_events.h"
 #include "json_text.h"
-#include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 
@@ -128,8 +127,11 @@ class ShapeTable {
 }  // namespace
 
 int ShapesCommand(const ShapesArguments& arguments) {
-  ModelProto model = ReadModelFile(arguments.model);
-  const InferredShapes shapes = InferShapes(model, ParseOptions(arguments));
+  ExternalDataReport external;
+  ModelProto model = ReadModelFile(arguments.model, &external);
+  const ShapeOptions options = ParseOptions(arguments);
+  InferredShapes shapes = InferShapes(model, options);
+  for (const std::string& message : external.missing) shapes.problems.push_back({false, message});
   bool has_error = false;
   for (const ShapeProblem& problem : shapes.problems) has_error = has_error || problem.is_error;
   if (arguments.json) {
@@ -143,8 +145,8 @@ int ShapesCommand(const ShapesArguments& arguments) {
     }
   }
   if (!arguments.output.empty()) {
-    onnx_optim::shapes::InferShapesModel(model);
-    WriteModelFile(model, arguments.output);
+    WriteShapes(model, options);
+    WriteModelFile(model, arguments.output, AsRead(external));
   }
   return has_error ? 1 : 0;
 }

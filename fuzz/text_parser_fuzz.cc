@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is a model or a ModelParseError, and what it gives can be written and read. Seeds: tests/data/text.
+// Any text is a model or a ModelParseError, and what it gives can be written and read, as bytes and as text.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "model/wire.h"
-#include "onnx_io/text_parser.h"
 #include "onnx_io/writer.h"
+#include "text_round_trip.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   onnxseq::ModelProto model;
@@ -16,5 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   if (!(onnxseq::ParseWire<onnxseq::ModelProto>(onnxseq::SerializeModel(model), nullptr) == model)) std::abort();
+  CheckTextRoundTrip(model);
   return 0;
 }

@@ -2,18 +2,49 @@
 // Model and value files, without a session.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Reads an ONNX file, or an OpenVINO IR when the path ends in .xml (its .bin is beside it). Mapped: large data is not
-// copied. Throws IoError, ModelParseError, Unsupported (layers that cannot be said in ONNX).
-ONNXSEQ_API ModelProto ReadModelFile(const std::string& path);
-// Writes an ONNX file, whole or not at all. Throws IoError; Unsupported for a path that ends in .xml.
-ONNXSEQ_API void WriteModelFile(const ModelProto& model, const std::string& path);
+// What reading a model found about tensors whose data lies in other files.
+struct ExternalDataReport {
+  // Tensors whose data was found.
+  size_t loaded = 0;
+  // Why the data of the others could not be had, a message for each file; those tensors keep their references.
+  std::vector<std::string> missing;
+};
+
+// Reads a model by the suffix of the path: an OpenVINO IR for .xml (its .bin is beside it), ONNX text for .onnxtxt,
+// else an ONNX file. Mapped: large data is not copied, and read from the file when it is looked at; the file must not
+// be cut meanwhile, replacing it is fine. Data in external files, which must lie below the model's folder, is mapped as
+// well and becomes raw_data; a tensor whose data cannot be had is an error, or, with a report, listed there. Throws
+// IoError, ModelParseError, InvalidArgument (external data), Unsupported (layers that cannot be said in ONNX).
+ONNXSEQ_API ModelProto ReadModelFile(const std::string& path, ExternalDataReport* report = nullptr);
+
+// Brings in the external data of a model that was not read from a file, from below `folder`. Throws as ReadModelFile.
+ONNXSEQ_API void LoadExternalData(ModelProto& model, const std::string& folder);
+
+struct WriteModelOptions {
+  // Initializers of at least this many bytes go to a file NAME.HASH.data beside the model; without it none do, unless
+  // the model would pass 2 GiB, more than other tools read. Older files of that name pattern are removed.
+  std::optional<int64_t> external_bytes;
+};
+
+// What writes a model in the form it was read in: with external data when it had some.
+ONNXSEQ_API WriteModelOptions AsRead(const ExternalDataReport& report);
+
+// Writes a model by the suffix of the path: ONNX text for .onnxtxt, else an ONNX file. Equal models give equal bytes.
+// Whole or not at all, also when the process is killed: external data first, then the model through a new file renamed
+// over it. The model may have been read from that very path. Throws IoError; Unsupported for a path that ends in .xml
+// and for what text cannot say.
+ONNXSEQ_API void WriteModelFile(const ModelProto& model, const std::string& path,
+                                const WriteModelOptions& options = {});
 
 // What the .pb files of test data hold. The file does not say which: the caller does.
 enum class ValueFileKind { kTensor, kSequence, kOptional };

@@ -32,6 +32,8 @@ struct SessionOptions {
   // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other
   // ones in each run when absent.
   std::optional<uint64_t> seed;
+  // Below it lies the external data of a model that is not loaded from a file; a file's lies beside it.
+  std::string data_folder;
 };
 
 struct RunOptions {

@@ -37,4 +37,10 @@ struct InferredShapes {
 // Infers the whole model in exact precision. Never throws for what it finds in the model: that is in problems.
 ONNXSEQ_API InferredShapes InferShapes(const ModelProto& model, const ShapeOptions& options = {});
 
+// Writes what is inferred into the model: types of outputs and value_info, bodies included. What the options set is
+// written into the declared types first, with every dim that follows: setting the shape 1,T of an input declared [N,S]
+// sets N and S wherever else they stand. Throws InvalidArgument for a model without graph and for dims that make no
+// sense.
+ONNXSEQ_API void WriteShapes(ModelProto& model, const ShapeOptions& options = {});
+
 }  // namespace ONNX_LIGHT_NAMESPACE

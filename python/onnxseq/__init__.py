@@ -5,7 +5,15 @@ session = onnxseq.InferenceSession("model.onnx")
 outputs = session.run(None, {"x": array})
 """
 
-from ._onnxseq import InferenceSession, SessionOptions, ValueInfo, __version__, _infer_shapes_model, infer_shapes
+from ._onnxseq import (
+    InferenceSession,
+    SessionOptions,
+    ValueInfo,
+    __version__,
+    _infer_shapes_model,
+    convert,
+    infer_shapes,
+)
 from .errors import (
     Error,
     InvalidArgument,
@@ -31,14 +39,18 @@ __all__ = [
     "ValueInfo",
     "__version__",
     "check_model",
+    "convert",
     "infer_shapes",
     "infer_shapes_model",
 ]
 
 
-def infer_shapes_model(model):
-    """The model with what was inferred written into its value_info: a ModelProto for a ModelProto, else bytes."""
-    data = _infer_shapes_model(model)
+def infer_shapes_model(model, dims=None, shapes=None):
+    """The model with what was inferred written into its value_info: a ModelProto for a ModelProto, else bytes.
+
+    dims and shapes, as for infer_shapes, are written into the declared types. External data stays where it is.
+    """
+    data = _infer_shapes_model(model, dims or {}, shapes or {})
     return type(model).FromString(data) if hasattr(model, "SerializeToString") else data
 
 

@@ -11,9 +11,9 @@
 
 #include "cli/json_events.h"
 #include "numpy_values.h"
+#include "onnx_io/external_data.h"
 #include "onnx_io/reader.h"
 #include "onnx_io/writer.h"
-#include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "onnxseq/session.h"
@@ -68,10 +68,10 @@ struct ModelSource {
     return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
   }
 
-  // Without the GIL.
-  ModelProto Read() const {
+  // Without the GIL. External data that cannot be had is listed, as ReadModelFile does; bytes have none.
+  ModelProto Read(ExternalDataReport& external) const {
     if (bytes.is_valid()) return ParseModel(View(), nullptr);
-    return ReadModelFile(path);
+    return ReadModelFile(path, &external);
   }
 };
 
@@ -216,23 +216,47 @@ nb::object InferShapesOf(nb::handle model, nb::dict dims, nb::dict shapes) {
   InferredShapes inferred;
   {
     const nb::gil_scoped_release release;
-    inferred = InferShapes(source.Read(), options);
+    ExternalDataReport external;
+    inferred = InferShapes(source.Read(external), options);
+    for (std::string& message : external.missing) inferred.problems.push_back({false, std::move(message)});
   }
   PythonEvents events;
   EmitInferredShapes(events, source.path, inferred);
   return events.result();
 }
 
-nb::bytes InferShapesModelOf(nb::handle model) {
+nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
   const ModelSource source(model);
+  const ShapeOptions options = ReadShapeOptions(dims, shapes);
   std::string bytes;
   {
     const nb::gil_scoped_release release;
-    ModelProto proto = source.Read();
-    onnx_optim::shapes::InferShapesModel(proto);
+    // The result refers to external data where the model does, and does not hold it.
+    const bool is_onnx =
+        !source.bytes.is_valid() && !source.path.ends_with(".xml") && !source.path.ends_with(".onnxtxt");
+    ExternalDataReport external;
+    ModelProto proto = is_onnx ? ReadModel(source.path) : source.Read(external);
+    ExternalReferences references;
+    if (is_onnx) references = LoadExternalData(proto, DataFoldersOf(source.path), &external.missing);
+    WriteShapes(proto, options);
+    references.Restore();
     bytes = SerializeModel(proto);
   }
   return nb::bytes(bytes.data(), bytes.size());
+}
+
+void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder) {
+  const ModelSource source(model);
+  const std::string target = FileSystemPath(path);
+  const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
+  const nb::gil_scoped_release release;
+  ExternalDataReport external;
+  ModelProto proto = source.Read(external);
+  if (!external.missing.empty()) throw InvalidArgument(external.missing.front());
+  if (!folder.empty()) LoadExternalData(proto, folder);
+  WriteModelOptions options = AsRead(external);
+  if (external_data) options.external_bytes = external_data;
+  WriteModelFile(proto, target, options);
 }
 
 // The class of onnxseq/errors.py that stands for `error`.
@@ -280,18 +304,24 @@ NB_MODULE(_onnxseq, m) {
       "How a session runs. threads: how many take part in one run, the caller included; 0 = as many as the CPU "
       "has to give. denormals: keep denormal numbers instead of flushing them to zero. seed: of random operators "
       "without one of their own. memory_limit: bytes the tensors of one run may take at once, else "
-      "onnxseq.MemoryError; 0 = no limit.")
+      "onnxseq.MemoryError; 0 = no limit. data_folder: where the external data of a model given as bytes or "
+      "ModelProto lies; that of a file lies beside it.")
       .def(
           "__init__",
-          [](PythonOptions* self, int threads, bool denormals, std::optional<uint64_t> seed, int64_t memory_limit) {
+          [](PythonOptions* self, int threads, bool denormals, std::optional<uint64_t> seed, int64_t memory_limit,
+             nb::handle data_folder) {
             if (threads < 0) throw InvalidArgument(fmt::format("threads is {}, but 0 is the least", threads));
             if (memory_limit < 0)
               throw InvalidArgument(fmt::format("memory_limit is {}, but 0 is the least", memory_limit));
-            new (self) PythonOptions{.session = {.threads = threads, .denormals = denormals, .seed = seed},
-                                     .memory_limit = memory_limit};
+            new (self) PythonOptions{
+                .session = {.threads = threads,
+                            .denormals = denormals,
+                            .seed = seed,
+                            .data_folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder)},
+                .memory_limit = memory_limit};
           },
           nb::kw_only(), nb::arg("threads") = 0, nb::arg("denormals") = false, nb::arg("seed") = nb::none(),
-          nb::arg("memory_limit") = 0)
+          nb::arg("memory_limit") = 0, nb::arg("data_folder") = nb::none())
       .def_prop_ro("threads", [](const PythonOptions& self) { return self.session.threads; })
       .def_prop_ro("denormals", [](const PythonOptions& self) { return self.session.denormals; })
       .def_prop_ro("seed", [](const PythonOptions& self) { return self.session.seed; })
@@ -326,7 +356,13 @@ NB_MODULE(_onnxseq, m) {
         "inputs; shapes: shapes for inputs, each dim a number, a name or an expression. What is wrong with the model "
         "is listed "
         "under \"problems\", not raised.");
-  m.def("_infer_shapes_model", &InferShapesModelOf, nb::arg("model"));
+  m.def("_infer_shapes_model", &InferShapesModelOf, nb::arg("model"), nb::arg("dims"), nb::arg("shapes"));
+  m.def("convert", &ConvertFile, nb::arg("model"), nb::arg("path"), nb::kw_only(),
+        nb::arg("external_data") = nb::none(), nb::arg("data_folder") = nb::none(),
+        "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
+        "names: ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many bytes and more in a "
+        "file beside it (a model that has external data keeps it so anyway). data_folder: where the external data of a "
+        "model lies that is not given as a path.");
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

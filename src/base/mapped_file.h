@@ -21,8 +21,4 @@ struct MappedFile {
 // and the system's reason, and for a directory, pipe, socket or device. Thread safe.
 ONNXSEQ_API MappedFile MapFile(const std::string& path);
 
-// Writes `bytes` to a new file beside `path` and renames it over `path` once they are on disk: a reader sees the old
-// file or the new one. The mode of an existing file is kept. Throws IoError and leaves no file behind. Thread safe.
-ONNXSEQ_API void WriteFileAtomically(const std::string& path, std::string_view bytes);
-
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/new_file.h"
 #include "onnxseq/errors.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -79,6 +80,13 @@ TEST_F(MappedFileTest, WritesThroughALink) {
   WriteFileAtomically(Path("link"), "new");
   EXPECT_TRUE(fs::is_symlink(Path("link")));
   EXPECT_EQ(MapFile(Path("real")).bytes, "new");
+}
+
+TEST_F(MappedFileTest, FilesThatMayNotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  std::ofstream(Path("secret")) << "x";
+  fs::permissions(Path("secret"), fs::perms::none);
+  EXPECT_EQ(Message(Path("secret")), "cannot open \"" + Path("secret") + "\": Permission denied");
 }
 
 TEST_F(MappedFileTest, WriteErrors) {

@@ -28,6 +28,9 @@ ONNXSEQ_API M ParseWire(std::string_view bytes, std::shared_ptr<const void> owne
 // The bytes of a message: fields by number, unknown ones last; equal messages give equal bytes.
 template <class M>
 ONNXSEQ_API std::string SerializeWire(const M& message);
+// How many they are.
+template <class M>
+ONNXSEQ_API uint64_t WireSize(const M& message);
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 

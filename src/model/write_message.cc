@@ -166,8 +166,15 @@ std::string SerializeWire(const M& message) {
   return bytes;
 }
 
+template <class M>
+uint64_t WireSize(const M& message) {
+  MessageAccess::Sizes sizes;
+  return MessageAccess::Size(message, sizes);
+}
+
 #define ONNXSEQ_MESSAGE_BEGIN(M)                                            \
   template std::string SerializeWire<M>(const M& message);                  \
+  template uint64_t WireSize<M>(const M& message);                          \
   std::string M::SerializeAsString() const { return SerializeWire(*this); } \
   bool M::SerializeToString(std::string& out) const {                       \
     out = SerializeWire(*this);                                             \

@@ -23,7 +23,6 @@ struct Signature {
 // field that no ModelProto has, follow in each.
 constexpr Signature kBinary[] = {
     {"\x1f\x8b"sv, "a gzip archive; unpack it first"},
-    {"PK\x03\x04"sv, "a zip archive; unpack it first"},
     {"BZh"sv, "a bzip2 archive; unpack it first"},
     {"\xfd"
      "7zXZ"sv,
@@ -41,16 +40,30 @@ constexpr Signature kText[] = {
     {"<html"sv, "a web page (HTML), perhaps a failed download"},
     {"<?xml"sv, "XML, which OpenVINO IR is; give it as a .xml file with its .bin beside it"},
     {"<net "sv, "XML, which OpenVINO IR is; give it as a .xml file with its .bin beside it"},
-    {"{\""sv, "JSON"},
 };
+
+constexpr std::string_view kPyTorch =
+    "a PyTorch checkpoint (pickled Python objects); export the model with torch.onnx.export";
+
+// A zip archive by what lies in it first: PyTorch and numpy keep their data in such.
+std::string_view ZipKind(std::string_view bytes) {
+  const std::string_view start = bytes.substr(0, 4096);
+  if (start.find("data.pkl") != start.npos || start.find("/.format_version") != start.npos) return kPyTorch;
+  const size_t name = 30;  // the size of the header before the first name
+  if (start.size() > name && start.substr(name, 256).find(".npy") != start.npos)
+    return "an archive of numpy arrays (.npz)";
+  return "a zip archive; unpack it first";
+}
 
 // What the bytes are when they are something well known; nothing for what may be a model.
 std::optional<std::string_view> KnownAsOther(std::string_view bytes) {
+  if (bytes.starts_with("PK\x03\x04")) return ZipKind(bytes);
   for (const auto& [start, what] : kBinary)
     if (bytes.starts_with(start)) return what;
   // A text may begin with a byte order mark and blanks.
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
   while (!bytes.empty() && std::isspace(static_cast<unsigned char>(bytes.front()))) bytes.remove_prefix(1);
+  if (bytes.starts_with('{') && bytes.find_first_not_of(" \t\r\n", 1) == bytes.find('"')) return "JSON";
   for (const auto& [start, what] : kText) {
     const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
     if (bytes.size() >= start.size() &&
@@ -61,6 +74,20 @@ std::optional<std::string_view> KnownAsOther(std::string_view bytes) {
   return std::nullopt;
 }
 
+// What bytes that did not parse as a model look like; "" for nothing in particular.
+std::string_view LooksLike(std::string_view bytes) {
+  if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5) return kPyTorch;
+  if (bytes.substr(std::min<size_t>(4, bytes.size())).starts_with("TFL3")) return "a TensorFlow Lite model";
+  // A length of 64 bits, then JSON.
+  if (bytes.size() > 9 && bytes.substr(4, 6) == "\0\0\0\0{\""sv) return "a safetensors file";
+  const std::string_view start = bytes.substr(0, 512);
+  const bool text = std::ranges::all_of(
+      start, [](char c) { return static_cast<unsigned char>(c) >= 0x20 || (c >= '\t' && c <= '\r'); });
+  if (!text) return "";
+  if (start.find("=>") != start.npos) return "text; ONNX text is read from a file named .onnxtxt";
+  return "text";
+}
+
 }  // namespace
 
 ModelProto ParseModel(std::string_view bytes, std::shared_ptr<const void> owner) {
@@ -69,13 +96,17 @@ ModelProto ParseModel(std::string_view bytes, std::shared_ptr<const void> owner)
     throw ModelParseError(fmt::format("not an ONNX model: it is {}", *what), 0, "");
   ModelProto model;
   try {
-    model = ParseWire<ModelProto>(bytes, std::move(owner));
+    model = ParseWire<ModelProto>(bytes, owner);  // the bytes are looked at again below
   } catch (const ModelParseError& e) {
+    if (const std::string_view what = LooksLike(bytes); !what.empty())
+      throw ModelParseError(fmt::format("not an ONNX model: it is {}", what), 0, "");
     // Bytes that make no sense before any field of a model was entered were hardly meant as one.
     if (!e.field_path().empty() || e.fact().starts_with("the data is truncated")) throw;
     throw ModelParseError("not an ONNX model, or a damaged one: " + e.fact(), e.offset(), "");
   }
   if (!model.has_graph()) {
+    if (const std::string_view what = LooksLike(bytes); !what.empty())
+      throw ModelParseError(fmt::format("not an ONNX model: it is {}", what), 0, "");
     throw ModelParseError("not an ONNX model: there is no graph in it (a tensor or another part of a model, perhaps)",
                           0, "");
   }

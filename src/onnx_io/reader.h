@@ -19,7 +19,7 @@ ONNXSEQ_API ModelProto ReadModel(const std::string& path);
 
 // Reads a model from memory. With an owner, bytes fields are views into `bytes`; with null they are copied. Throws
 // ModelParseError with byte offset and field path; says so when the bytes are something else people take for a model
-// (an archive, a web page, a Git LFS pointer, OpenVINO IR), and when there is no graph.
+// (an archive, a checkpoint, a web page, a Git LFS pointer, OpenVINO IR, text), and when there is no graph.
 ONNXSEQ_API ModelProto ParseModel(std::string_view bytes, std::shared_ptr<const void> owner);
 
 // Reads one message of any other type (TensorProto, SequenceProto, OptionalProto, ...), as ParseModel does but taking

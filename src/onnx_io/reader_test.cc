@@ -86,6 +86,17 @@ TEST_F(ReaderTest, KnowsWhatIsNoModel) {
   const std::pair<std::string, std::string> cases[] = {
       {"\x1f\x8b\x08\x00"s, "it is a gzip archive; unpack it first"},
       {"PK\x03\x04\x14"s, "it is a zip archive; unpack it first"},
+      {"PK\x03\x04" + std::string(26, '\0') + "w.npy", "it is an archive of numpy arrays (.npz)"},
+      {"PK\x03\x04" + std::string(26, '\0') + "net/data.pkl",
+       "it is a PyTorch checkpoint (pickled Python objects); export the model with torch.onnx.export"},
+      {"\x80\x02\x8a\nl\xfc\x9c"s,
+       "it is a PyTorch checkpoint (pickled Python objects); export the model with torch.onnx.export"},
+      {"\x1c\0\0\0TFL3"s, "it is a TensorFlow Lite model"},
+      {"\x10\0\0\0\0\0\0\0{\"w\":"s, "it is a safetensors file"},
+      {"hello world", "it is text"},
+      {"Betty bought a bit of butter", "it is text"},
+      {"g (float x) => (float y) { y = Neg (x) }", "it is text; ONNX text is read from a file named .onnxtxt"},
+      {"{ \"graph\": 1}", "it is JSON"},
       {"BZh91AY", "it is a bzip2 archive; unpack it first"},
       {"\xfd"
        "7zXZ\x00"s,
@@ -110,7 +121,7 @@ TEST_F(ReaderTest, KnowsWhatIsNoModel) {
 }
 
 TEST_F(ReaderTest, NoiseAndMissingGraph) {
-  EXPECT_EQ(Error("hello world"),
+  EXPECT_EQ(Error("\x08\x02\x6c"),
             "byte 2: not an ONNX model, or a damaged one: field 13 ends a group that never began");
   EXPECT_EQ(Error("\x08\x08"),
             "byte 0: not an ONNX model: there is no graph in it (a tensor or another part of a model, perhaps)");

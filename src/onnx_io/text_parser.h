@@ -12,9 +12,9 @@
 //
 // `float` is a scalar, `float[]` a tensor of unknown rank, `?` an unknown dim, '#' starts a comment. What onnx.parser
 // accepts gives the message it gives there, with these exceptions: lists of tensors, graphs and types keep their
-// elements, `true` and `false` may stand in bool tensors, numbers must fit the element type, dims of a literal must not
-// be negative, nothing may follow the end. All throw ModelParseError, its text naming line and column, its offset() the
-// byte. Thread safe.
+// elements, elements of less than a byte are packed as the schema says, `true` and `false` may stand in bool tensors,
+// numbers must fit the element type, dims of a literal must not be negative, nothing may follow the end. All throw
+// ModelParseError, its text naming line and column, its offset() the byte. Thread safe.
 #pragma once
 
 #include <string_view>

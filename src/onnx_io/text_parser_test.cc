@@ -71,7 +71,7 @@ TEST(TextParser, ListsOfTensorsGraphsAndTypesKeepTheirElements) {
 
 TEST(TextParser, Tensors) {
   EXPECT_THAT(ParseTensorText("bool[3] {true, 0, false}").int32_data(), ElementsAre(1, 0, 0));
-  EXPECT_THAT(ParseTensorText("int4[2] w = {-8, 7}").int32_data(), ElementsAre(-8, 7));
+  EXPECT_THAT(ParseTensorText("int4[3] w = {-8, 7, -1}").int32_data(), ElementsAre(0x78, 0x0f));
   const TensorProto tensor = ParseTensorText("float[2, 1] w {1e-60, -3.5}");
   EXPECT_EQ(tensor.name(), "w");
   EXPECT_THAT(tensor.dims(), ElementsAre(2, 1));

@@ -1,54 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types, tensors and attributes of the ONNX text syntax.
+#include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "onnx_io/text_parser_impl.h"
+#include "onnx_io/text_words.h"
+#include "onnx_optim/tensor_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-// The names of an enum's values in lower case, as the text spells them.
-using EnumNames = std::map<std::string, int32_t, std::less<>>;
-EnumNames NamesOf(std::string_view message, std::string_view type) {
-  struct Row {
-    std::string_view message, type, name;
-    int32_t number;
-  };
-  static constexpr Row kRows[] = {
-#define ONNXSEQ_ENUM_VALUE(M, E, name, number) {#M, #E, #name, number},
-#include "onnx_proto/model/fields.inc"
-  };
-  EnumNames names;
-  for (const Row& row : kRows) {
-    if (row.message != message || row.type != type || row.number == 0) continue;
-    std::string lower(row.name);
-    for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    names.emplace(std::move(lower), row.number);
-  }
-  return names;
-}
-
-const EnumNames& ElementTypes() {
-  static const EnumNames& names = *new EnumNames(NamesOf("TensorProto", "DataType"));
-  return names;
-}
-const EnumNames& AttributeTypes() {
-  static const EnumNames& names = *new EnumNames(NamesOf("AttributeProto", "AttributeType"));
-  return names;
-}
-std::string_view NameOf(const EnumNames& names, int32_t number) {
-  for (const auto& [name, value] : names)
-    if (value == number) return name;
-  return "undefined";
-}
-std::optional<int32_t> Find(const EnumNames& names, std::string_view name) {
-  const auto it = names.find(name);
-  return it == names.end() ? std::nullopt : std::optional(it->second);
-}
 
 // The numbers an element may be written as when it is held in int32_data or uint64_data; floats narrower than 32 bits
 // are written as their bits.
@@ -94,11 +57,7 @@ Range RangeOf(int32_t data_type) {
 
 // --- types and tensors ---
 
-bool TextParser::IsType() {
-  const std::string_view word = in_.PeekIdentifier();
-  return ElementTypes().contains(word) || word == "seq" || word == "map" || word == "optional" ||
-         word == "sparse_tensor" || word == "opaque";
-}
+bool TextParser::IsType() { return IsTypeWord(in_.PeekIdentifier()); }
 
 TypeProto TextParser::Type() {
   if (!IsType()) in_.Fail(fmt::format("expected a type, found {}", in_.NextWord()));
@@ -110,7 +69,7 @@ TypeProto TextParser::OneType() {
   const size_t start = in_.at();
   const std::string_view word = in_.TryIdentifier();
   TypeProto type;
-  if (const auto element = Find(ElementTypes(), word)) {
+  if (const auto element = FindElementType(word)) {
     TypeProto::Tensor& tensor = type.ref_tensor_type();
     tensor.set_elem_type(*element);
     if (!in_.Match('[')) {
@@ -136,7 +95,7 @@ TypeProto TextParser::OneType() {
     type.ref_optional_type().ref_elem_type() = Type();
   } else if (word == "map") {
     const size_t key_at = in_.at();
-    const auto key = Find(ElementTypes(), in_.TryIdentifier());
+    const auto key = FindElementType(in_.TryIdentifier());
     if (!key) in_.Fail("expected an element type as the key of a map", key_at);
     in_.Expect(',');
     type.ref_map_type().set_key_type(*key);
@@ -189,10 +148,15 @@ void TextParser::TensorRest(const TypeProto& type, size_t type_at, TensorProto& 
     const TextLexer::Number number = in_.ReadNumber();
     const int64_t value = in_.ToInteger(number);
     if (value < low || value > high) {
-      in_.Fail(fmt::format("{} does not fit in {}", value, NameOf(ElementTypes(), data_type)), number.start);
+      in_.Fail(fmt::format("{} does not fit in {}", value, ElementTypeName(data_type)), number.start);
     }
     return value;
   };
+  // Elements of less than a byte share one, the first in its low bits.
+  const int bits = onnx_optim::BitsOf(onnx_optim::DataTypeToTensorType(data_type));
+  const int per_byte = bits > 0 && bits < 8 ? 8 / bits : 1;
+  const int mask = (1 << std::min(bits, 8)) - 1;
+  int64_t count = 0;
   List('}', [&] {
     switch (data_type) {
       case TensorProto::FLOAT:
@@ -219,7 +183,12 @@ void TextParser::TensorRest(const TypeProto& type, size_t type_at, TensorProto& 
       }
       default: {
         const Range range = RangeOf(data_type);
-        tensor.add_int32_data(static_cast<int32_t>(in_range(range.low, range.high)));
+        const auto value = static_cast<int32_t>(in_range(range.low, range.high));
+        if (count++ % per_byte == 0) {
+          tensor.add_int32_data(per_byte == 1 ? value : value & mask);
+        } else {
+          tensor.int32_data().back() |= (value & mask) << (count - 1) % per_byte * bits;
+        }
       }
     }
   });
@@ -247,8 +216,8 @@ int32_t TextParser::OneValue(AttributeProto& attribute, int32_t expected, bool i
   const size_t start = in_.at();
   const auto take = [&](int32_t type) {
     if (expected != 0 && expected != type) {
-      in_.Fail(fmt::format("expected a value of type {}, found one of type {}", NameOf(AttributeTypes(), expected),
-                           NameOf(AttributeTypes(), type)),
+      in_.Fail(fmt::format("expected a value of type {}, found one of type {}", AttributeTypeName(expected),
+                           AttributeTypeName(type)),
                start);
     }
     return type;
@@ -313,7 +282,7 @@ void TextParser::AttributeValue(AttributeProto& attribute, int32_t declared) {
     return;
   }
   if (declared != 0 && element == 0) {
-    in_.Fail(fmt::format("expected a value of type {}, found a list", NameOf(AttributeTypes(), declared)), start);
+    in_.Fail(fmt::format("expected a value of type {}, found a list", AttributeTypeName(declared)), start);
   }
   List(']', [&] { element = OneValue(attribute, element, true); });
   if (element == 0) in_.Fail("an empty list needs the type of the attribute", start);
@@ -324,7 +293,7 @@ void TextParser::AttributeValue(AttributeProto& attribute, int32_t declared) {
 int32_t TextParser::AttributeType() {
   const size_t start = in_.at();
   const std::string_view word = in_.Identifier("an attribute type");
-  const auto type = Find(AttributeTypes(), word);
+  const auto type = FindAttributeType(word);
   if (!type) in_.Fail(fmt::format("'{}' is no attribute type", word), start);
   return *type;
 }

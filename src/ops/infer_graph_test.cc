@@ -9,6 +9,7 @@
 
 #include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/shapes.h"
+#include "ops/declared_types.h"
 #include "ops/test_support.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -371,6 +372,50 @@ TEST(InferShapesOptions, ReportWhatDoesNotFit) {
       ElementsAre("warning: dim 'K': no input of the model has it", "error: dim 'N': has a negative size, -1",
                   "error: shape of \"q\": the model has no such input", "error: shape of \"s\": the input is no tensor",
                   "error: shape of \"x\": has 1 dims, declared tensor(float)[N,3]"));
+}
+
+TEST(WriteShapes, WritesWhatTheOptionsSetAndWhatFollows) {
+  const std::string text =
+      "g (float[N, M, 3] x, seq(float[N]) s) => (float[N, \"N+M\"] y, z) <float[M] v> {"
+      " z = Identity(x) u = Identity(x) v = F(x) y = F(x) }";
+  const auto written = [&](const ShapeOptions& options) {
+    ModelProto model = Model(text);
+    WriteShapes(model, options);
+    const GraphProto& graph = model.graph();
+    std::map<std::string, std::string> types;
+    for (const auto* infos : {&std::as_const(graph).input(), &graph.output(), &graph.value_info()})
+      for (const ValueInfoProto& info : *infos) types[info.name()] = DescribeType(info.type());
+    return types;
+  };
+  auto types = written({});
+  EXPECT_EQ(types.at("u"), "tensor(float)[N,M,3]");
+  EXPECT_EQ(types.at("z"), "tensor(float)[N,M,3]");
+  types = written({.dims = {{"N", 4}}, .shapes = {}});
+  EXPECT_EQ(types.at("x"), "tensor(float)[4,M,3]");
+  EXPECT_EQ(types.at("s"), "seq(tensor(float)[4])");
+  EXPECT_EQ(types.at("y"), "tensor(float)[4,M+4]");
+  EXPECT_EQ(types.at("u"), "tensor(float)[4,M,3]");
+  types = written({.dims = {}, .shapes = {{"x", {"1", "2*K", "3"}}}});
+  EXPECT_EQ(types.at("x"), "tensor(float)[1,2*K,3]");
+  EXPECT_EQ(types.at("s"), "seq(tensor(float)[1])");
+  EXPECT_EQ(types.at("v"), "tensor(float)[2*K]");
+  EXPECT_EQ(types.at("y"), "tensor(float)[1,2*K+1]");
+  EXPECT_EQ(types.at("u"), "tensor(float)[1,2*K,3]");
+  types = written({.dims = {}, .shapes = {{"x", {"?", "M", "3"}}}});
+  EXPECT_EQ(types.at("x"), "tensor(float)[?,M,3]");
+}
+
+TEST(WriteShapes, RefusesWhatDoesNotFit) {
+  const auto error = [](const ShapeOptions& options) {
+    ModelProto model = Model("g (float[N, 3] x, seq(float[2]) s) => (y) { y = Identity(x) }");
+    return TextOf<std::invalid_argument>([&] { WriteShapes(model, options); });
+  };
+  EXPECT_EQ(error({.dims = {{"N", -1}}, .shapes = {}}), "dim 'N': has a negative size, -1");
+  EXPECT_EQ(error({.dims = {}, .shapes = {{"q", {"1"}}}}), "shape of \"q\": the model has no such input");
+  EXPECT_EQ(error({.dims = {}, .shapes = {{"s", {"1"}}}}), "shape of \"s\": the input is no tensor");
+  EXPECT_EQ(error({.dims = {}, .shapes = {{"x", {"1"}}}}), "shape of \"x\": has 1 dims, declared tensor(float)[N,3]");
+  ModelProto none;
+  EXPECT_EQ(TextOf<std::invalid_argument>([&] { WriteShapes(none); }), "the model has no graph");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 
+#include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/shapes.h"
 #include "ops/declared_types.h"
@@ -31,6 +33,11 @@ OptimDim ReadDim(const std::string& text, ShapesContext& ctx) {
   return dim;
 }
 
+std::string NoTensorInput(const std::string& name, const ValueInfoProto* input) {
+  return fmt::format("shape of \"{}\": {}", name,
+                     input == nullptr ? "the model has no such input" : "the input is no tensor");
+}
+
 void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& options) {
   for (const ValueInfoProto& input : graph.input()) DeclareSymbols(input.type(), ctx);
   for (const auto& [symbol, value] : options.dims) {
@@ -48,9 +55,7 @@ void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& o
       if (candidate.name() == name) input = &candidate;
     }
     if (input == nullptr || !input->type().has_tensor_type()) {
-      ctx.AddProblem(Problem::Level::kError,
-                     fmt::format("shape of \"{}\": {}", name,
-                                 input == nullptr ? "the model has no such input" : "the input is no tensor"));
+      ctx.AddProblem(Problem::Level::kError, NoTensorInput(name, input));
       continue;
     }
     try {
@@ -71,7 +76,79 @@ void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& o
   }
 }
 
+using Replacements = std::map<std::string, OptimDim>;
+
+void SetDim(const OptimDim& dim, TensorShapeProto::Dimension& to) {
+  if (dim.IsInt()) {
+    to.set_dim_value(dim.AsInt());
+  } else {
+    to.set_dim_param(dim.AsExpr());
+  }
+}
+
+// Gives the input its dims; the symbols it declared them by get the same ones.
+void SetShape(ValueInfoProto& input, const std::vector<std::string>& dims, ShapesContext& ctx, Replacements& symbols) {
+  auto& tensor = input.ref_type().ref_tensor_type();
+  if (tensor.has_shape() && tensor.shape().dim().size() != dims.size()) {
+    throw InvalidArgument(fmt::format("shape of \"{}\": has {} dims, declared {}", input.name().as_string(),
+                                      dims.size(), DescribeType(input.type())));
+  }
+  auto& shape = tensor.ref_shape();
+  while (shape.dim().size() < dims.size()) shape.add_dim();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    auto& declared = shape.dim()[i];
+    if (dims[i].empty() || dims[i] == "?") {
+      declared.clear_value();
+      continue;
+    }
+    const OptimDim dim = ReadDim(dims[i], ctx);
+    if (declared.has_dim_param() && ctx.IsKnownSymbol(declared.dim_param())) symbols.emplace(declared.dim_param(), dim);
+    SetDim(dim, declared);
+  }
+}
+
+void ReplaceSymbols(TypeProto& type, const ShapesContext& ctx, const Replacements& symbols) {
+  if (type.has_sequence_type()) return ReplaceSymbols(type.ref_sequence_type().ref_elem_type(), ctx, symbols);
+  if (type.has_optional_type()) return ReplaceSymbols(type.ref_optional_type().ref_elem_type(), ctx, symbols);
+  if (!type.has_tensor_type() || !std::as_const(type).tensor_type().has_shape()) return;
+  for (auto& dim : type.ref_tensor_type().ref_shape().dim()) {
+    if (!dim.has_dim_param()) continue;
+    const OptimDim before =
+        onnx_optim::DimFromParam(dim.dim_param(), [&](std::string_view name) { return ctx.IsKnownSymbol(name); });
+    const OptimDim after = onnx_optim::Substitute(before, [&](const std::string& symbol) {
+      const auto it = symbols.find(symbol);
+      return it == symbols.end() ? std::nullopt : std::optional(it->second);
+    });
+    if (!(after == before)) SetDim(after, dim);
+  }
+}
+
 }  // namespace
+
+void WriteShapes(ModelProto& model, const ShapeOptions& options) {
+  if (!std::as_const(model).has_graph()) throw InvalidArgument("the model has no graph");
+  GraphProto& graph = model.ref_graph();
+  ShapesContext ctx;
+  for (const ValueInfoProto& input : graph.input()) DeclareSymbols(input.type(), ctx);
+  Replacements symbols;
+  for (const auto& [symbol, value] : options.dims) {
+    if (value < 0) throw InvalidArgument(fmt::format("dim '{}': has a negative size, {}", symbol, value));
+    symbols.emplace(symbol, OptimDim(value));
+  }
+  for (const auto& [name, dims] : options.shapes) {
+    ValueInfoProto* input = nullptr;
+    for (ValueInfoProto& candidate : graph.input())
+      if (candidate.name() == name) input = &candidate;
+    if (input == nullptr || !input->type().has_tensor_type()) throw InvalidArgument(NoTensorInput(name, input));
+    SetShape(*input, dims, ctx, symbols);
+  }
+  if (!symbols.empty()) {
+    for (auto* infos : {&graph.input(), &graph.output(), &graph.value_info()})
+      for (ValueInfoProto& info : *infos)
+        if (info.has_type()) ReplaceSymbols(info.ref_type(), ctx, symbols);
+  }
+  onnx_optim::shapes::InferShapesModel(model);
+}
 
 InferredShapes InferShapes(const ModelProto& model, const ShapeOptions& options) {
   InferredShapes result;

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 
 #include "onnxseq/model_io.h"
+#include "onnxseq/shapes.h"
 #include "runtime/runtime_test_util.h"
 #include "values/tensor_proto.h"
 
@@ -36,6 +38,10 @@ TEST(LoadingTest, VersionsNewerThanKnown) {
               m.mutable_opset_import(0)->set_version(29);
             }),
             "the model imports ai.onnx version 29, this build reads up to 28");
+  EXPECT_EQ(LoadError<Unsupported>([](ModelProto& m) { m.set_ir_version(INT64_MAX); }),
+            "the model has IR version 9223372036854775807, this build reads up to 14");
+  EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_opset_import(0)->set_version(0); }),
+            "the model imports ai.onnx version 0");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.mutable_opset_import(0)->set_version(-3); }),
             "the model imports ai.onnx version -3");
   EXPECT_EQ(LoadError<InvalidArgument>([](ModelProto& m) { m.clear_opset_import(); }),
@@ -112,7 +118,8 @@ TEST(LoadingTest, DataOfInitializers) {
               tensor.set_data_type(TensorProto::FLOAT);
               tensor.set_data_location(TensorProto::EXTERNAL);
             }),
-            "tensor \"w\": has its data in an external file");
+            "tensor \"w\": has its data in an external file, which was not read: a model from memory needs "
+            "the folder of it");
   ModelProto model = Small();
   SparseTensorProto& sparse = *model.mutable_graph()->add_sparse_initializer();
   *sparse.mutable_values() = TensorToProto(Tensor::Of<float>(Shape{1}, {7}), "s");
@@ -157,6 +164,80 @@ TEST(LoadingTest, FilesRoundTrip) {
               HasSubstr("not_there.xml"));
   EXPECT_THAT(ThrownBy<ModelParseError>([&] { Session::Parse("no model"); }), HasSubstr("byte"));
   std::filesystem::remove_all(folder);
+}
+
+// A model whose weights 1, 2 are in w.bin beside it.
+class ExternalWeights : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) / "onnxseq_external_weights";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    model_ = ParseModelText(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) <float[2] w = [\"location\": "
+        "\"w.bin\"], int64[1] n = [\"location\": \"n.bin\"]> { y = Add(x, w) z = Reshape(y, n) }");
+    Write("w.bin", std::string("\0\0\x80\x3f\0\0\0\x40", 8));
+    Write("n.bin", std::string("\2\0\0\0\0\0\0\0", 8));
+    Write("m.onnx", model_.SerializeAsString());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void Write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::string Path(const std::string& name) const { return folder_ / name; }
+  std::filesystem::path folder_;
+  ModelProto model_;
+};
+
+TEST_F(ExternalWeights, AreReadFromBesideTheModelOrTheGivenFolder) {
+  EXPECT_THAT(Floats(Session::Load(Path("m.onnx")).Run({{"x", Vec({10, 20})}}).at("y")), ElementsAre(11, 22));
+  const std::string bytes = model_.SerializeAsString();
+  EXPECT_EQ(
+      ThrownBy<Unsupported>([&] { Session::Parse(bytes); }),
+      "tensor \"w\": has its data in an external file, which was not read: a model from memory needs the folder of "
+      "it");
+  SessionOptions options;
+  options.data_folder = folder_;
+  EXPECT_THAT(Floats(Session::Parse(bytes, options).Run({{"x", Vec({10, 20})}}).at("y")), ElementsAre(11, 22));
+  options.data_folder = Path("none");
+  EXPECT_EQ(ThrownBy<IoError>([&] { Session::Parse(bytes, options); }),
+            "cannot open the folder \"" + Path("none") + "\": No such file or directory");
+}
+
+TEST_F(ExternalWeights, AreKeptByWhatWritesTheModelAsItWasRead) {
+  ExternalDataReport report;
+  const ModelProto read = ReadModelFile(Path("m.onnx"), &report);
+  EXPECT_EQ(report.loaded, 2u);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_EQ(AsRead(report).external_bytes, 1024);
+  EXPECT_EQ(AsRead({}).external_bytes, std::nullopt);
+  WriteModelFile(read, Path("o.onnx"), {.external_bytes = 8});
+  EXPECT_EQ(ReadModelFile(Path("o.onnx")), read);
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { WriteModelFile(read, Path("o.onnx"), {.external_bytes = -1}); }),
+            "external data from -1 bytes, but 0 is the least");
+  std::filesystem::remove(Path("w.bin"));
+  ReadModelFile(Path("m.onnx"), &report);
+  EXPECT_EQ(report.loaded, 1u);
+  EXPECT_THAT(report.missing, ElementsAre(HasSubstr("w.bin")));
+  EXPECT_THAT(ThrownBy<IoError>([&] { ReadModelFile(Path("m.onnx")); }), HasSubstr("w.bin"));
+}
+
+TEST_F(ExternalWeights, InferenceReadsOnlySmallNumbers) {
+  const auto shape = [&] {
+    ExternalDataReport report;
+    return InferShapes(ReadModelFile(Path("m.onnx"), &report)).graphs[0].values.at("z").ToString();
+  };
+  EXPECT_EQ(shape(), "tensor(float)[2]");
+  std::filesystem::remove(Path("w.bin"));
+  EXPECT_EQ(shape(), "tensor(float)[2]");
+}
+
+TEST_F(ExternalWeights, TextHoldsTheData) {
+  WriteModelFile(ReadModelFile(Path("m.onnx")), Path("m.onnxtxt"));
+  EXPECT_THAT(Floats(Session::Load(Path("m.onnxtxt")).Run({{"x", Vec({10, 20})}}).at("y")), ElementsAre(11, 22));
+  Write("bad.onnxtxt", "g (float x) -> (y) {}");
+  EXPECT_EQ(ThrownBy<ModelParseError>([&] { ReadModelFile(Path("bad.onnxtxt")); }),
+            "byte 12: line 1, column 13: expected '=>', found '-' in \"" + Path("bad.onnxtxt") + "\"");
 }
 
 TEST(LoadingTest, ValueFiles) {

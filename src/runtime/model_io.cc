@@ -3,8 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/mapped_file.h"
+#include "base/new_file.h"
+#include "onnx_io/external_data.h"
 #include "onnx_io/reader.h"
+#include "onnx_io/text_parser.h"
+#include "onnx_io/text_printer.h"
 #include "onnx_io/writer.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_reader.h"
@@ -12,13 +18,59 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-ModelProto ReadModelFile(const std::string& path) {
-  return TranslateErrors([&] { return path.ends_with(".xml") ? ReadIr(path) : ReadModel(path); });
+namespace {
+
+bool IsText(const std::string& path) { return path.ends_with(".onnxtxt"); }
+
+ModelProto ReadText(const std::string& path) {
+  const MappedFile file = MapFile(path);
+  try {
+    return ParseModelText(file.bytes);
+  } catch (Error& e) {
+    e.AddPath(fmt::format("in \"{}\"", path));
+    throw;
+  }
 }
 
-void WriteModelFile(const ModelProto& model, const std::string& path) {
+}  // namespace
+
+ModelProto ReadModelFile(const std::string& path, ExternalDataReport* report) {
+  return TranslateErrors([&] {
+    if (path.ends_with(".xml")) return ReadIr(path);
+    ModelProto model = IsText(path) ? ReadText(path) : ReadModel(path);
+    const size_t loaded =
+        LoadExternalData(model, DataFoldersOf(path), report == nullptr ? nullptr : &report->missing).size();
+    if (report != nullptr) report->loaded = loaded;
+    return model;
+  });
+}
+
+void LoadExternalData(ModelProto& model, const std::string& folder) {
+  TranslateErrors([&] {
+    std::error_code error;
+    const std::vector<std::filesystem::path> folders{std::filesystem::canonical(folder, error)};
+    if (error) throw IoError(fmt::format("cannot open the folder \"{}\": {}", folder, error.message()));
+    LoadExternalData(model, folders);
+  });
+}
+
+WriteModelOptions AsRead(const ExternalDataReport& report) {
+  WriteModelOptions options;
+  if (report.loaded > 0) options.external_bytes = kExternalDataBytes;
+  return options;
+}
+
+void WriteModelFile(const ModelProto& model, const std::string& path, const WriteModelOptions& options) {
   if (path.ends_with(".xml")) throw Unsupported(fmt::format("\"{}\": OpenVINO IR cannot be written", path));
-  TranslateErrors([&] { WriteModel(model, path); });
+  if (options.external_bytes && *options.external_bytes < 0)
+    throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
+  TranslateErrors([&] {
+    if (IsText(path)) {
+      WriteFileAtomically(path, PrintModelText(model));
+    } else {
+      WriteModel(model, path, options.external_bytes);
+    }
+  });
 }
 
 Value ReadValueFile(const std::string& path, ValueFileKind kind) {

@@ -65,6 +65,7 @@ struct Session::Impl {
 
   Impl(ModelProto model_in, const SessionOptions& options_in) : model(std::move(model_in)), options(options_in) {
     CheckModel(model);
+    if (!options.data_folder.empty()) LoadExternalData(model, options.data_folder);
     if (!model.functions().empty()) {
       inlined = model;
       InlineFunctions(*inlined);

@@ -97,7 +97,9 @@ class Reader {
     if (!bits) Fail(fmt::format("has dims {} whose size does not fit in 64 bits", shape_.ToString()));
     elements_ = *elements;
     if (proto_.has_segment()) throw Unsupported("is stored in segments", Where());
-    if (proto_.data_location() == TensorProto::EXTERNAL) throw Unsupported("has its data in an external file", Where());
+    if (proto_.data_location() == TensorProto::EXTERNAL)
+      throw Unsupported(
+          "has its data in an external file, which was not read: a model from memory needs the folder of it", Where());
   }
 
   // The one field that holds data; null when none does. Raw data counts as there when it has bytes.

@@ -159,7 +159,10 @@ TEST(TensorProtoTest, HostileHeaders) {
   EXPECT_EQ(ErrorOfProto(p), "unsupported: tensor \"w\": is stored in segments");
   p = Proto(1, {1});
   p.set_data_location(TensorProto::EXTERNAL);
-  EXPECT_EQ(ErrorOfProto(p), "unsupported: tensor \"w\": has its data in an external file");
+  EXPECT_EQ(
+      ErrorOfProto(p),
+      "unsupported: tensor \"w\": has its data in an external file, which was not read: a model from memory needs "
+      "the folder of it");
 }
 
 TEST(TensorProtoTest, DataThatDoesNotFitTheDims) {

@@ -109,6 +109,48 @@ class Cli(unittest.TestCase):
             self.succeed("shapes", ADD / "model.onnx", "-o", path)
             self.succeed("run", path, "--inputs", ADD / "inputs.npz")
 
+    def test_shapes_written_are_those_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text, path = pathlib.Path(folder) / "m.onnxtxt", pathlib.Path(folder) / "out.onnxtxt"
+            text.write_text('<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (y) { z = Neg (x) y = Neg (z) }')
+            self.succeed("shapes", text, "--dim", "N=4", "-o", path)
+            self.assertIn("g (float[4] x) => (float[4] y)\n  <float[4] z>\n", path.read_text())
+            self.succeed("shapes", text, "--shape", "x=2*K", "-o", path)
+            self.assertIn('g (float["2*K"] x) => (float["2*K"] y)\n', path.read_text())
+
+    def test_convert(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            self.assertEqual(self.succeed("convert", ADD / "model.onnx", folder / "m.onnxtxt"), "")
+            self.assertIn("SequenceMap", (folder / "m.onnxtxt").read_text())
+            self.succeed("convert", folder / "m.onnxtxt", folder / "m.onnx")
+            expected = self.succeed("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
+            for name in ("m.onnx", "m.onnxtxt"):
+                self.assertEqual(self.succeed("run", folder / name, "--inputs", ADD / "inputs.npz"), expected)
+            self.fail_with("OpenVINO IR cannot be written", "convert", folder / "m.onnx", folder / "m.xml")
+
+    def test_external_data(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            text = (
+                '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (y) <float[300] w = {%s}> { y = Add (x, w) }'
+            )
+            (folder / "m.onnxtxt").write_text(text % ", ".join("1" * 300))
+            self.succeed("convert", folder / "m.onnxtxt", folder / "m.onnx", "--external-data", "100")
+            (data,) = folder.glob("m.onnx.*.data")
+            self.assertEqual(data.stat().st_size, 1200)
+            self.succeed("shapes", folder / "m.onnx", "-o", folder / "n.onnx")
+            self.assertEqual(len(list(folder.glob("n.onnx.*.data"))), 1)
+            data.unlink()
+            code, out, err = call("shapes", folder / "m.onnx")
+            self.assertEqual((code, err), (0, ""))
+            self.assertRegex(out, 'warning: tensor "w": has its data in .*, which cannot be opened: No such file')
+            code, out, err = call("info", folder / "m.onnx")
+            self.assertEqual(code, 0)
+            self.assertIn('warning: tensor "w"', err)
+            self.fail_with("No such file or directory", "convert", folder / "m.onnx", folder / "o.onnxtxt")
+            self.fail_with("No such file or directory", "run", folder / "m.onnx", "--random", "N=300")
+
     def test_info(self):
         out = self.succeed("info", ADD / "model.onnx")
         self.assertIn("opset   ai.onnx 17\n", out)

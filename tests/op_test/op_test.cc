@@ -12,6 +12,8 @@
 #include "check_shapes.h"
 #include "compare_values.h"
 #include "onnx_io/reader.h"
+#include "onnx_io/text_parser.h"
+#include "onnx_io/text_printer.h"
 #include "onnx_io/writer.h"
 #include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/errors.h"
@@ -85,6 +87,16 @@ void RunRoundTripped(const TestCase& test) {
   ExpectOutputs(test, Session::Parse(bytes, Options(1)).Run(test.inputs), "round trip");
 }
 
+void RunAsText(const TestCase& test) {
+  std::string text;
+  try {
+    text = PrintModelText(test.model);
+  } catch (const Unsupported&) {
+    return;  // sparse tensors, which the syntax does not have
+  }
+  ExpectOutputs(test, Session::FromModel(ParseModelText(text), Options(1)).Run(test.inputs), "as text");
+}
+
 // Inputs, constants and all values of the main graph, from a run that gives them all out.
 ValueMap AllValues(const TestCase& test) {
   ModelProto model = test.model;
@@ -149,6 +161,7 @@ void RunTest(const TestCase& test) {
   }
   RunPlain(test);
   RunRoundTripped(test);
+  RunAsText(test);
   const ValueMap values = AllValues(test);
   CheckShapes(test, &values);
 }
