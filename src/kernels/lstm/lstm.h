@@ -144,7 +144,7 @@ std::optional<int64_t> LstmScratchBytes(std::span<const LstmDirection<T>> direct
 // Runs the directions. `scratch`: LstmScratchBytes bytes, kAlignment-aligned. Works on up to `threads` participants of
 // `team` (null: the caller alone). Every number is one chain of multiply-adds in a fixed order, so results are bitwise
 // the same whatever the number of threads, the batch a row stands in, and the places where a sequence is cut into
-// calls. No allocation.
+// calls. No allocation. Returns within a step once the run is to end (base/stop_token.h), outputs unfinished.
 template <class T>
 void RunLstm(std::span<const LstmDirection<T>> directions, std::span<std::byte> scratch, ThreadTeam* team = nullptr,
              int threads = 1) noexcept;

@@ -216,7 +216,7 @@ HWY_INLINE void RunSteps(const LstmPart<T>& part, const LstmShare<T>& share) {
       const Step<T> step{part, begin, halves[begin & 1], halves[~begin & 1], z, stride};
       ForEachTile(active, share.group_begin, share.group_end, StepOp<T>{step});
       z += active * width;
-      share.barrier->Wait(share.width);
+      if (!share.barrier->Wait(share.width)) return;
     }
   }
 }
@@ -224,7 +224,7 @@ HWY_INLINE void RunSteps(const LstmPart<T>& part, const LstmShare<T>& share) {
 template <class T>
 HWY_INLINE void RunShare(const LstmPart<T>& part, const LstmShare<T>& share) {
   BeginPart(part, share);
-  share.barrier->Wait(share.width);
+  if (!share.barrier->Wait(share.width)) return;
   RunSteps(part, share);
   EndPart(part, share);
 }
