@@ -26,6 +26,7 @@ constexpr int64_t kMaxHiddenSize = int64_t{1} << 30;
 
 struct LstmState : OpState {
   LstmSpec spec;
+  bool flush_denormals = true;
   // Of each direction, when all weights are constant.
   std::variant<std::monostate, std::vector<PackedLstm<float>>, std::vector<PackedLstm<double>>> packed;
 };
@@ -80,7 +81,8 @@ WeightSizes CheckWeights(const NodeProto& node, const LstmSpec& spec, const Weig
 }
 
 template <class T>
-std::vector<PackedLstm<T>> Pack(const LstmSpec& spec, const WeightTensors& weights, const WeightSizes& sizes) {
+std::vector<PackedLstm<T>> Pack(const LstmState& state, const WeightTensors& weights, const WeightSizes& sizes) {
+  const LstmSpec& spec = state.spec;
   const int64_t h = sizes.hidden;
   std::vector<PackedLstm<T>> packed;
   for (int d = 0; d < spec.directions; ++d) {
@@ -96,7 +98,7 @@ std::vector<PackedLstm<T>> Pack(const LstmSpec& spec, const WeightTensors& weigh
     if (weights.p != nullptr) one.p = weights.p->View<T>().data() + d * 3 * h;
     one.gates = spec.gates;
     one.peepholes = spec.peepholes;
-    packed.emplace_back(spec.cells[static_cast<size_t>(d)], one);
+    packed.emplace_back(spec.cells[static_cast<size_t>(d)], one, state.flush_denormals);
   }
   return packed;
 }
@@ -269,7 +271,7 @@ void RunAs(RunContext& ctx, const LstmState& state) {
   const WeightTensors tensors{&ctx.tensor(at.w), &ctx.tensor(at.r), optional(at.b), optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
   const RunSizes sizes = CheckData(ctx, spec, weights);
-  const std::vector<PackedLstm<T>> packed = Pack<T>(spec, tensors, weights);
+  const std::vector<PackedLstm<T>> packed = Pack<T>(state, tensors, weights);
   Compute<T>(ctx, spec, sizes, packed);
 }
 
@@ -313,8 +315,8 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
   const bool shared = spec.directions == 2 && one_set_serves_both && names.size() == 3;
   if (names.size() != all && !shared) {
     FailAttribute("activations", fmt::format("must be {}{} names for direction {}, got {}",
-                                                 one_set_serves_both && spec.directions == 2 ? "3 or " : "", all,
-                                                 direction, names.size()));
+                                             one_set_serves_both && spec.directions == 2 ? "3 or " : "", all, direction,
+                                             names.size()));
   }
   const std::vector<float> alphas = attrs.Floats(alpha_name), betas = attrs.Floats(beta_name);
   size_t next_alpha = 0, next_beta = 0;
@@ -330,8 +332,8 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
       const size_t entry = shared ? k : static_cast<size_t>(3 * d) + k;
       const auto kind = kernels::ActivationFromName(names[entry]);
       if (!kind) {
-        FailAttribute("activations", fmt::format("entry {} must be one of {}, got \"{}\"", entry,
-                                                     KnownActivations(), names[entry]));
+        FailAttribute("activations",
+                      fmt::format("entry {} must be one of {}, got \"{}\"", entry, KnownActivations(), names[entry]));
       }
       *functions[k] = kernels::Activation::Default(*kind);
       if (kernels::TakesAlpha(*kind) && next_alpha < alphas.size())
@@ -345,6 +347,7 @@ void ReadLstmAttributes(const NodeAttributes& attrs, std::string_view alpha_name
 std::unique_ptr<OpState> PrepareLstm(const PrepareContext& context, const LstmSpec& spec) {
   auto state = std::make_unique<LstmState>();
   state->spec = spec;
+  state->flush_denormals = context.flush_denormals();
   const LstmOperands& at = *spec.operands;
   const TensorType type =
       context.InputType(at.x) != TensorType::kUndefined ? context.InputType(at.x) : context.InputType(at.w);
@@ -364,9 +367,9 @@ std::unique_ptr<OpState> PrepareLstm(const PrepareContext& context, const LstmSp
   }
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
   if (weights.w->dtype() == TensorType::kFloat) {
-    state->packed = Pack<float>(spec, weights, sizes);
+    state->packed = Pack<float>(*state, weights, sizes);
   } else {
-    state->packed = Pack<double>(spec, weights, sizes);
+    state->packed = Pack<double>(*state, weights, sizes);
   }
   return state;
 }
