@@ -14,6 +14,8 @@ namespace {
 
 const Value kNothing;
 
+thread_local const RunState* current_run = nullptr;
+
 // splitmix64: neighbouring counters give unrelated numbers.
 uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -39,12 +41,8 @@ class Body : public BodyRunner {
 
   void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t element) const override {
     try {
-      if (run_.budget != nullptr && MemoryBudget::Current() != run_.budget) {
-        const MemoryBudgetScope budget(run_.budget);
-        RunGraph(plan_.graph, run_, inputs, outer_, outputs);
-      } else {
-        RunGraph(plan_.graph, run_, inputs, outer_, outputs);
-      }
+      const RunThreadScope thread(run_);
+      RunGraph(plan_.graph, run_, inputs, outer_, outputs);
     } catch (Error& e) {
       e.AddPath(plan_.PlaceIn(node_, element));
       throw;
@@ -68,9 +66,21 @@ class NodeContext final : public RunContext {
   void Run(const NodePlan& node) {
     node_ = &node;
     CheckInputs();
-    node.op->run(*this);
+    if (run_.observer == nullptr) {
+      node.op->run(*this);
+    } else {
+      const auto begin = std::chrono::steady_clock::now();
+      node.op->run(*this);
+      Show(*node.node, begin, std::chrono::steady_clock::now(), node.outputs, frame_);
+    }
     if (!bodies_.empty()) bodies_.clear();
     for (const int32_t slot : node.release) frame_[slot] = Value();
+  }
+
+  // Tells the observer of what was computed when the plan was made.
+  void ShowFolded() const {
+    const auto now = std::chrono::steady_clock::now();
+    for (const FoldedNode& folded : plan_.folded) Show(*folded.node, now, now, folded.outputs, plan_.constants.data());
   }
 
   const NodeProto& node() const override { return *node_->node; }
@@ -134,6 +144,14 @@ class NodeContext final : public RunContext {
     return kNothing;
   }
 
+  using Moment = std::chrono::steady_clock::time_point;
+  void Show(const NodeProto& node, Moment begin, Moment end, std::span<const int32_t> places,
+            const Value* values) const {
+    std::vector<const Value*> outputs;
+    for (const int32_t place : places) outputs.push_back(place < 0 ? nullptr : values + place);
+    run_.observer->OnNode({plan_.path, node, begin, end, outputs});
+  }
+
   void CheckInputs() const {
     const size_t count = node_->checks.size();
     for (size_t i = 0; i < count; ++i) {
@@ -178,11 +196,19 @@ class NodeContext final : public RunContext {
 }  // namespace
 
 void RunState::Check() const {
-  if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw TimeoutError("the run was cancelled");
-  if (deadline && std::chrono::steady_clock::now() > *deadline)
-    throw TimeoutError(fmt::format("the run takes longer than its limit of {} ms",
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
+  if (stop == nullptr || !stop->RequestedNow()) return;
+  if (stop->reason() == StopToken::Reason::kCancelled) throw TimeoutError("the run was cancelled");
+  throw TimeoutError(fmt::format("the run takes longer than its limit of {} ms",
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
 }
+
+RunThreadScope::RunThreadScope(const RunState& run) : before_(current_run) {
+  if (current_run == &run) return;
+  budget_.emplace(run.budget);
+  if (run.blocks != nullptr) blocks_.emplace(*run.blocks);
+  current_run = &run;
+}
+RunThreadScope::~RunThreadScope() { current_run = before_; }
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs) {
@@ -198,19 +224,22 @@ void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> input
   const NodePlan* current = nullptr;
   const bool can_stop = run.can_stop();
   try {
+    if (run.observer != nullptr) context.ShowFolded();
     for (const NodePlan& node : plan.nodes) {
-      current = &node;
-      if (can_stop) run.Check();
+      const bool is_first = std::exchange(current, &node) == nullptr;
+      if (can_stop && is_first) run.Check();
       context.Run(node);
+      // Kernels that were asked to end have left their results unfinished.
+      if (can_stop) run.Check();
     }
   } catch (Error& e) {
-    e.AddNode(current->node->op_type(), current->node->name());
+    if (current != nullptr) e.AddNode(current->node->op_type(), current->node->name());
     throw;
   } catch (...) {
     try {
       RethrowAsError();
     } catch (Error& e) {
-      e.AddNode(current->node->op_type(), current->node->name());
+      if (current != nullptr) e.AddNode(current->node->op_type(), current->node->name());
       throw;
     }
   }

@@ -19,7 +19,8 @@ TensorType ElementType(const ShapeValue& value) {
 
 }  // namespace
 
-InferredTypes::InferredTypes(const ModelProto& model) : main_(&model.graph()) {
+InferredTypes::InferredTypes(const ModelProto& model, const CustomOps& custom_ops) : main_(&model.graph()) {
+  custom_ops.AddShapeFunctions(context_);
   try {
     InferModel(context_, model, &record_);
   } catch (const Error&) {

@@ -14,6 +14,7 @@
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
 #include "ops/op_def.h"
+#include "runtime/custom_ops.h"
 #include "runtime/frame.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -47,13 +48,21 @@ struct NodePlan {
   std::vector<std::unique_ptr<BodyPlan>> bodies;
 };
 
+// A node whose outputs are kept since the plan was made.
+struct FoldedNode {
+  const NodeProto* node = nullptr;
+  std::vector<int32_t> outputs;  // of the plan's constants, -1 for outputs without a name
+};
+
 struct GraphPlan {
   const GraphProto* graph = nullptr;
+  std::string path;               // "" for the main graph, "/map0/body"
   std::vector<NodePlan> nodes;    // in running order
   std::vector<int32_t> inputs;    // the slot of each graph input, -1 for one nobody uses
   std::vector<ValueRef> outputs;  // of the graph's outputs
   std::vector<TensorType> output_types;
   std::vector<Value> constants;
+  std::vector<FoldedNode> folded;
   double nanoseconds = 0;  // of one run, estimated
   FramePool frames{0};
 };
@@ -81,6 +90,10 @@ struct PlanOptions {
   bool defaults_are_inputs = false;
   // Constants are folded as runs compute: denormal numbers flushed to zero, or kept.
   bool flush_denormals = true;
+  // Every output with a name is computed, used or not.
+  bool keep_values = false;
+  // May be null; must outlive the plan.
+  const CustomOps* custom_ops = nullptr;
 };
 
 // Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an
