@@ -5,7 +5,15 @@ session = onnxseq.InferenceSession("model.onnx")
 outputs = session.run(None, {"x": array})
 """
 
-from ._onnxseq import InferenceSession, SessionOptions, ValueInfo, __version__, _infer_shapes_model, infer_shapes
+from ._onnxseq import (
+    InferenceSession,
+    SessionOptions,
+    ValueInfo,
+    __version__,
+    _find_problems,
+    _infer_shapes_model,
+    infer_shapes,
+)
 from .errors import (
     Error,
     InvalidArgument,
@@ -15,6 +23,7 @@ from .errors import (
     OutOfRange,
     TimeoutError,
     Unsupported,
+    Warning,
 )
 
 __all__ = [
@@ -29,6 +38,7 @@ __all__ = [
     "TimeoutError",
     "Unsupported",
     "ValueInfo",
+    "Warning",
     "__version__",
     "check_model",
     "infer_shapes",
@@ -43,9 +53,11 @@ def infer_shapes_model(model):
 
 
 def check_model(model):
-    """Raises InvalidArgument with every error found in the model, or what reading it raises. Returns the warnings."""
-    problems = infer_shapes(model)["problems"]
-    errors = [problem["message"] for problem in problems if problem["level"] == "error"]
+    """Raises InvalidArgument with every error found in the model, by inference or by loading it, or what reading it
+    raises. Returns the warnings.
+    """
+    problems = _find_problems(model)
+    errors = [message for is_error, message in problems if is_error]
     if errors:
         raise InvalidArgument("\n".join(errors))
-    return [problem["message"] for problem in problems]
+    return [message for _, message in problems]
