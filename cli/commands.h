@@ -3,16 +3,21 @@
 // as text or JSON. Each command is one file; main.cc reads the command line into these structs.
 //
 // A command returns the exit code: 0 fine, 1 a problem with the model or the data. What is thrown is printed by main
-// and is 1.
+// and is 1, or 2 for a UsageError.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "onnx_proto/config.h"
+#include "onnxseq/errors.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
+
+// Arguments that are not what they should be, whatever the model.
+class UsageError : public InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
 
 struct RunArguments {
   std::string model;
@@ -26,6 +31,8 @@ struct RunArguments {
   int repeat = 1;
   std::optional<double> timeout;  // seconds
   double memory_limit = 0;        // MB, 0: none
+  std::string trace_npz;
+  std::string profile_json;
   bool json = false;
 };
 int RunCommand(const RunArguments& arguments);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <system_error>
 
 #include "commands.h"
 #include "onnxseq/errors.h"
@@ -11,6 +16,7 @@ namespace onnxseq = ONNX_LIGHT_NAMESPACE;
 namespace {
 
 constexpr int kUsage = 2;
+constexpr int kOutputFailed = -1;  // errno says why
 
 void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   CLI::App* run = app.add_subcommand("run", "Run a model and print its outputs");
@@ -34,9 +40,14 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   run->add_option("--timeout", a.timeout, "Seconds after which a run is given up")->check(CLI::PositiveNumber);
   run->add_option("--memory-limit", a.memory_limit, "MB the tensors of a run may take at once")
       ->check(CLI::Range(1e-6, 1e12));
+  CLI::Option* trace = run->add_option("--trace", a.trace_npz,
+                                       "Write every value the run computes to this .npz, those of bodies by their path "
+                                       "as sequences; runs on one thread");
+  run->add_option("--profile", a.profile_json, "Write when each node ran to this JSON file, for a trace viewer");
   run->add_flag("--json", a.json, "Print JSON");
+  trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.
-  for (const char* option : {"--input", "--inputs", "--random", "--outputs"})
+  for (const char* option : {"--input", "--inputs", "--random", "--outputs", "--trace"})
     test_data->excludes(run->get_option(option));
 }
 
@@ -59,9 +70,7 @@ void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
       ->check(CLI::NonNegativeNumber);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Dispatch(int argc, char** argv) {
   CLI::App app("An engine for sequence models: ONNX and OpenVINO IR on the CPU", "onnxseq");
   app.set_version_flag("--version", "onnxseq " ONNXSEQ_VERSION);
   app.require_subcommand(1);
@@ -83,6 +92,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // What follows an unknown option may have been taken for something else, of which the parser would complain first.
+    for (const std::string& text : app.remaining(true)) {
+      if (!text.starts_with("-")) continue;
+      std::fprintf(stderr, "onnxseq: there is no option %s\n", text.c_str());
+      return kUsage;
+    }
     return app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage;
   }
   try {
@@ -94,8 +109,24 @@ int main(int argc, char** argv) {
     return onnxseq::OpsCommand(json       ? onnxseq::OpsFormat::kJson
                                : markdown ? onnxseq::OpsFormat::kMarkdown
                                           : onnxseq::OpsFormat::kText);
+  } catch (const onnxseq::UsageError& error) {
+    std::fprintf(stderr, "onnxseq: %s\n", error.what());
+    return kUsage;
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kOutputFailed;
     std::fprintf(stderr, "onnxseq: %s\n", error.what());
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an output that cannot be written, like a full disk
+  const int code = Dispatch(argc, argv);
+  const int why = code == kOutputFailed || std::fflush(stdout) != 0 ? errno : 0;
+  if (code != kOutputFailed && why == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "onnxseq: the output cannot be written%s%s\n", why == 0 ? "" : ": ",
+               why == 0 ? "" : std::strerror(why));
+  return 1;
 }

@@ -12,6 +12,8 @@
 #include "onnxseq/errors.h"
 #include "onnxseq/session.h"
 #include "print_value.h"
+#include "runtime/profiler.h"
+#include "trace.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -27,16 +29,24 @@ const ValueDescription& InputNamed(const Session& session, const std::string& na
   throw InvalidArgument(fmt::format("the model has no input '{}'; its inputs are: {}", name, names));
 }
 
+std::map<std::string, int64_t> RandomSizes(const std::string& text) {
+  try {
+    return ParseSizes(text);
+  } catch (const InvalidArgument& error) {
+    throw UsageError(fmt::format("--random: {}", error.what()));
+  }
+}
+
 ValueMap ReadFeeds(const Session& session, const RunArguments& arguments) {
   ValueMap feeds;
   if (!arguments.inputs_npz.empty()) feeds = ValuesFromArrays(ReadNpz(arguments.inputs_npz), session.inputs());
   for (const std::string& text : arguments.inputs) {
     const size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InvalidArgument(fmt::format("--input {}: expected NAME=FILE", text));
+    if (equals == std::string::npos) throw UsageError(fmt::format("--input {}: expected NAME=FILE", text));
     const ValueDescription& input = InputNamed(session, text.substr(0, equals));
     feeds.insert_or_assign(input.name, ReadFeedFile(text.substr(equals + 1), input));
   }
-  if (arguments.random) AddRandomFeeds(session.model(), ParseSizes(*arguments.random), arguments.seed, feeds);
+  if (arguments.random) AddRandomFeeds(session.model(), RandomSizes(*arguments.random), arguments.seed, feeds);
   std::erase_if(feeds, [](const auto& feed) { return feed.second.IsNone(); });
   return feeds;
 }
@@ -46,8 +56,10 @@ struct Timed {
   std::vector<double> seconds;
 };
 
-Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RunArguments& arguments) {
+Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RunArguments& arguments,
+                    RunObserver* observer) {
   RunOptions options;
+  options.observer = observer;
   // A deadline past what the clock can count is none.
   if (arguments.timeout && *arguments.timeout < 1e9)
     options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(*arguments.timeout * 1e9));
@@ -108,13 +120,13 @@ void Print(const Session& session, const Timed& timed, const RunArguments& argum
 }
 
 // Runs each folder and says whether the outputs are the expected ones.
-int CompareTestData(const Session& session, const RunArguments& arguments) {
+int CompareTestData(const Session& session, const RunArguments& arguments, RunObserver* observer) {
   bool all_match = true;
   JsonText json;
   json.Array();
   for (const std::string& folder : arguments.test_data) {
     const TestData data = ReadTestData(folder, session.inputs(), session.outputs());
-    const Timed timed = RunRepeatedly(session, data.inputs, arguments);
+    const Timed timed = RunRepeatedly(session, data.inputs, arguments, observer);
     if (!arguments.json) Print(session, timed, arguments);
     for (const auto& [name, expected] : data.outputs) {
       const auto found = timed.outputs.find(name);
@@ -144,11 +156,26 @@ int CompareTestData(const Session& session, const RunArguments& arguments) {
 
 int RunCommand(const RunArguments& arguments) {
   SessionOptions options;
-  options.threads = arguments.threads;
+  // The values of bodies are traced in the order of their elements.
+  options.threads = arguments.trace_npz.empty() ? arguments.threads : 1;
   options.seed = arguments.seed;
   const Session session = Session::Load(arguments.model, options);
-  if (!arguments.test_data.empty()) return CompareTestData(session, arguments);
-  const Timed timed = RunRepeatedly(session, ReadFeeds(session, arguments), arguments);
+  Profiler profiler;
+  RunObserver* const profiling = arguments.profile_json.empty() ? nullptr : &profiler;
+  const auto write_profile = [&] {
+    if (profiling != nullptr) WriteFileBytes(arguments.profile_json, ProfileJson(profiler));
+  };
+  if (!arguments.test_data.empty()) {
+    const int code = CompareTestData(session, arguments, profiling);
+    write_profile();
+    return code;
+  }
+  const ValueMap feeds = ReadFeeds(session, arguments);
+  Tracer tracer(profiling);
+  RunObserver* const observer = arguments.trace_npz.empty() ? profiling : &tracer;
+  const Timed timed = RunRepeatedly(session, feeds, arguments, observer);
+  write_profile();
+  if (observer == &tracer) WriteNpz(arguments.trace_npz, ArraysFromValues(tracer.Values()));
   Print(session, timed, arguments);
   if (!arguments.outputs_npz.empty()) WriteNpz(arguments.outputs_npz, ArraysFromValues(timed.outputs));
   return 0;

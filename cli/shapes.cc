@@ -25,7 +25,7 @@ std::pair<std::string, std::string> SplitAtEquals(const std::string& text, std::
                                                   std::string_view form) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0)
-    throw InvalidArgument(fmt::format("{} {}: expected {}", option, text, form));
+    throw UsageError(fmt::format("{} {}: expected {}", option, text, form));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -36,7 +36,7 @@ ShapeOptions ParseOptions(const ShapesArguments& arguments) {
     int64_t size = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
     if (error != std::errc() || end != number.data() + number.size() || size < 0) {
-      throw InvalidArgument(fmt::format("--dim {}: '{}' is no size", text, number));
+      throw UsageError(fmt::format("--dim {}: '{}' is no size", text, number));
     }
     options.dims[name] = size;
   }

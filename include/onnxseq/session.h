@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +18,8 @@
 #include <vector>
 
 #include "onnx_proto/onnx.h"
+#include "onnxseq/custom_op.h"
+#include "onnxseq/shapes.h"
 #include "onnxseq/value.h"
 #include "onnxseq/versions.h"
 
@@ -34,6 +38,33 @@ struct SessionOptions {
   std::optional<uint64_t> seed;
   // Below it lies the external data of a model that is not loaded from a file; a file's lies beside it.
   std::string data_folder;
+  // Bytes the tensors of one run may take at once where the run does not say; 0 = no limit.
+  int64_t memory_limit = 0;
+  // Operators of the caller's own.
+  std::vector<CustomOp> custom_ops;
+  // Told, while the session is loaded, what is doubtful about the model but keeps it from nothing, such as an output
+  // declared with another type than it has. The library itself never prints.
+  std::function<void(const std::string&)> on_warning;
+};
+
+// One node that has run, for those who watch. The references hold during the call only; values may be kept.
+struct NodeEvent {
+  std::string_view path;  // of the graph around it: "" for the main graph, "/map0/body" for a body
+  const NodeProto& node;
+  std::chrono::steady_clock::time_point begin, end;  // one moment for a node whose result is kept since loading
+  // One for each of the node's outputs; null for one that was not computed since nobody uses it.
+  std::span<const Value* const> outputs;
+};
+
+// Watches a run.
+class ONNXSEQ_API RunObserver {
+ public:
+  virtual ~RunObserver();
+  // Every named value is computed, whether it is used or not.
+  virtual bool WantsAllValues() const { return false; }
+  // Called after each node on the thread that ran it, so from several at once where elements run side by side. What it
+  // throws ends the run.
+  virtual void OnNode(const NodeEvent& event) = 0;
 };
 
 struct RunOptions {
@@ -41,8 +72,12 @@ struct RunOptions {
   std::optional<std::chrono::nanoseconds> timeout;
   // TimeoutError soon after another thread has set it; must outlive the run.
   const std::atomic<bool>* cancel = nullptr;
-  // MemoryError when the tensors of the run would take more bytes at once; 0 = no limit.
+  // Called every 10 ms or so on the thread that runs; TimeoutError when it says true. Must not throw.
+  std::function<bool()> poll;
+  // MemoryError when the tensors of the run would take more bytes at once; 0 = the session's limit.
   int64_t memory_limit = 0;
+  // Must outlive the run.
+  RunObserver* observer = nullptr;
 };
 
 // One input or output of the model.
@@ -72,14 +107,65 @@ class ONNXSEQ_API Session {
   const ModelProto& model() const;
 
   // Runs with the named inputs (optional ones may be missing) and returns the named outputs, all of them when none are
-  // named. Throws InvalidArgument for a wrong or missing input and whatever an operator finds, TimeoutError past the
-  // deadline; the session is as before and may run again.
+  // named. Any value of the main graph may be named as well, however little is left of it when the run is optimised.
+  // Throws InvalidArgument for a wrong or missing input and whatever an operator finds, TimeoutError past the deadline;
+  // the session is as before and may run again.
   ValueMap Run(const ValueMap& inputs, std::span<const std::string> outputs = {}, const RunOptions& options = {}) const;
 
+  // Runs keep memory of tensors that died for the next ones: for each thread at most twice what one of its last 16 runs
+  // asked for. This frees what is not in use now. Values that were returned are their owners' alone.
+  void Trim() const;
+
  private:
+  friend class Runner;
   struct Impl;
   explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };
+
+// A session with its inputs and outputs in a fixed order: what runs again and again pays for names once.
+//
+//   onnxseq::Runner runner(session, {"x"}, {"y"});
+//   runner.SetInput(0, tensor);
+//   runner.Run();
+//   use(runner.output(0));
+//
+// One Runner belongs to one thread at a time; many of one session may run at once. A warm run with shapes it has seen
+// before takes no memory from the system for tensors.
+class ONNXSEQ_API Runner {
+ public:
+  // The names in the order of the positions below; none: all of the model's, in its order. Throws InvalidArgument for a
+  // name the model does not have or one given twice.
+  explicit Runner(const Session& session, std::span<const std::string> inputs = {},
+                  std::span<const std::string> outputs = {});
+  Runner(const Session& session, std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs);
+  ~Runner();
+  Runner(Runner&&) noexcept;
+  Runner& operator=(Runner&&) noexcept;
+
+  int input_size() const;
+  int output_size() const;
+  // The value of input i from now on; nothing for an optional one that is not fed. Checked by Run. InvalidArgument when
+  // there is no input i.
+  void SetInput(int i, Value value);
+  // Results of output i are written into this tensor, which must have storage of its own (InvalidArgument otherwise)
+  // and which the caller may go on holding; an undefined one ends that. Run throws InvalidArgument when a result is not
+  // of its element type and shape.
+  void BindOutput(int i, Tensor tensor);
+  // As Session::Run. After an error the outputs are nothing.
+  void Run(const RunOptions& options = {});
+  // Of the last run, nothing before. InvalidArgument when there is no output i.
+  const Value& output(int i) const;
+  // The same, moved out.
+  Value TakeOutput(int i);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// What is wrong with a model, errors first: what keeps it from being loaded, and what inference finds. Throws nothing
+// for what it finds in the model.
+ONNXSEQ_API std::vector<ShapeProblem> FindProblems(const ModelProto& model, const SessionOptions& options = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE

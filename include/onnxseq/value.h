@@ -9,16 +9,17 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "onnx_optim/tensor_type.h"
+#include "onnxseq/counted.h"
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -100,6 +101,38 @@ inline constexpr TensorType kTensorTypeOf<std::complex<float>> = TensorType::kCo
 template <>
 inline constexpr TensorType kTensorTypeOf<std::complex<double>> = TensorType::kComplex128;
 
+// Keeps memory alive that lies elsewhere, until its last copy is gone, which may happen on any thread. One owner may
+// serve many tensors.
+class ONNXSEQ_API Owner {
+ public:
+  // What `owner` points to; null for memory that is always there.
+  template <class T>
+  Owner(std::shared_ptr<T> owner)  // NOLINT(google-explicit-constructor): the usual way to own something
+      : Owner(owner == nullptr ? Counted::Handle() : Hold([kept = std::move(owner)] {})) {}
+  // Calls `deleter`, which must not throw, at the end.
+  template <class Fn>
+    requires std::is_invocable_v<Fn&>
+  Owner(Fn deleter)  // NOLINT(google-explicit-constructor): as above
+      : Owner(Hold(std::move(deleter))) {}
+
+ private:
+  friend class Tensor;
+  explicit Owner(Counted::Handle handle) : handle_(std::move(handle)) {}
+  template <class Fn>
+  static Counted::Handle Hold(Fn deleter) {
+    struct Lent : Counted {
+      explicit Lent(Fn fn) : Counted(Destroy), release(std::move(fn)) {}
+      static void Destroy(Counted* self) noexcept {
+        const std::unique_ptr<Lent> lent(static_cast<Lent*>(self));
+        lent->release();
+      }
+      Fn release;
+    };
+    return Counted::Handle(new Lent(std::move(deleter)));
+  }
+  Counted::Handle handle_;
+};
+
 // A dense row-major array of any rank.
 class ONNXSEQ_API Tensor {
  public:
@@ -110,9 +143,7 @@ class ONNXSEQ_API Tensor {
   Tensor(TensorType dtype, Shape shape);
   // Elements that live elsewhere, kept alive by `owner` until the last handle is gone; may be read-only memory. Strings
   // cannot be borrowed. `data` must be aligned for the element type.
-  static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::shared_ptr<const void> owner);
-  // The same; calls `deleter` when the last handle is gone.
-  static Tensor Borrow(const void* data, TensorType dtype, Shape shape, std::function<void()> deleter);
+  static Tensor Borrow(const void* data, TensorType dtype, Shape shape, Owner owner);
   // A copy of `values`, which must be shape.NumElements() many (InvalidArgument otherwise).
   template <class T>
   static Tensor Of(Shape shape, std::span<const T> values);
@@ -168,7 +199,7 @@ class ONNXSEQ_API Tensor {
  private:
   void CheckType(TensorType type) const;
   void CheckCount(int64_t count) const;
-  std::shared_ptr<const void> owner_;
+  Counted::Handle storage_;  // of the elements: our own, or what keeps the lender's alive
   void* data_ = nullptr;
   int64_t num_elements_ = 0;
   Shape shape_;
@@ -205,8 +236,10 @@ class ONNXSEQ_API Sequence {
   std::string TypeString() const;
 
  private:
+  struct List;
+  const std::vector<Tensor>* list() const;
   std::vector<Tensor>& Unshared();
-  std::shared_ptr<std::vector<Tensor>> elements_;
+  Counted::Handle elements_;  // a List; none while empty
   TensorType dtype_;
 };
 

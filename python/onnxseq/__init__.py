@@ -10,6 +10,7 @@ from ._onnxseq import (
     SessionOptions,
     ValueInfo,
     __version__,
+    _find_problems,
     _infer_shapes_model,
     convert,
     infer_shapes,
@@ -23,6 +24,7 @@ from .errors import (
     OutOfRange,
     TimeoutError,
     Unsupported,
+    Warning,
 )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "TimeoutError",
     "Unsupported",
     "ValueInfo",
+    "Warning",
     "__version__",
     "check_model",
     "convert",
@@ -55,9 +58,11 @@ def infer_shapes_model(model, dims=None, shapes=None):
 
 
 def check_model(model):
-    """Raises InvalidArgument with every error found in the model, or what reading it raises. Returns the warnings."""
-    problems = infer_shapes(model)["problems"]
-    errors = [problem["message"] for problem in problems if problem["level"] == "error"]
+    """Raises InvalidArgument with every error found in the model, by inference or by loading it, or what reading it
+    raises. Returns the warnings.
+    """
+    problems = _find_problems(model)
+    errors = [message for is_error, message in problems if is_error]
     if errors:
         raise InvalidArgument("\n".join(errors))
-    return [problem["message"] for problem in problems]
+    return [message for _, message in problems]

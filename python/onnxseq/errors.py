@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions of the package: each is an Error and the built-in exception that fits."""
+"""The exceptions and warnings of the package: each exception is an Error and the built-in exception that fits."""
 
 import builtins
 
@@ -43,3 +43,7 @@ class TimeoutError(Error, builtins.TimeoutError):
 
 class MemoryError(Error, builtins.MemoryError):
     """More memory than there is, or than the run may take."""
+
+
+class Warning(builtins.UserWarning):
+    """What is doubtful about a model that loads all the same."""

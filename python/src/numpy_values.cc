@@ -162,7 +162,7 @@ Tensor Packed(PyArrayObject* array, TensorType type, int bits) {
 }
 
 // Takes over the reference.
-Tensor TensorFromArray(Ref object, const std::shared_ptr<PythonReferences>& references) {
+Tensor TensorFromArray(Ref object, FeedReferences& references) {
   PyArrayObject* array = AsArray(object.get());
   const TensorType type = TypeOf(array);
   if (type == TensorType::kUndefined) {
@@ -181,12 +181,12 @@ Tensor TensorFromArray(Ref object, const std::shared_ptr<PythonReferences>& refe
   }
   const int bits = BitsOf(type);
   if (bits < 8) return Packed(array, type, bits);
-  Tensor tensor = Tensor::Borrow(PyArray_DATA(array), type, ShapeOf(array), references);
-  references->Adopt(object.release());
+  Tensor tensor = Tensor::Borrow(PyArray_DATA(array), type, ShapeOf(array), references.owner());
+  references.Adopt(object.release());
   return tensor;
 }
 
-Tensor TensorFromObject(PyObject* object, TensorType declared, const std::shared_ptr<PythonReferences>& references) {
+Tensor TensorFromObject(PyObject* object, TensorType declared, FeedReferences& references) {
   if (PyArray_Check(object) || PyArray_CheckScalar(object)) {
     const bool is_array = PyArray_Check(object);
     if (is_array) Py_INCREF(object);
@@ -216,7 +216,7 @@ Tensor TensorFromObject(PyObject* object, TensorType declared, const std::shared
   return TensorFromArray(std::move(array), references);
 }
 
-Sequence SequenceFromList(PyObject* list, TensorType declared, const std::shared_ptr<PythonReferences>& references) {
+Sequence SequenceFromList(PyObject* list, TensorType declared, FeedReferences& references) {
   // A tuple of its own: converting an element may run Python code that changes the list.
   const Ref items = Own(PySequence_Tuple(list));
   const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
@@ -260,13 +260,16 @@ void Unpack(const Tensor& tensor, int bits, unsigned char* out) {
 
 void DeleteTensor(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, nullptr)); }
 
-PyObject* ArrayFromTensor(const Tensor& tensor) {
+enum class Sharing { kHandOver, kReadOnly };
+
+PyObject* ArrayFromTensor(const Tensor& tensor, Sharing sharing) {
   if (tensor.dtype() == TensorType::kString) return StringArray(tensor);
   PyArray_Descr* descr = DescrOf(tensor.dtype());
   if (descr == nullptr) throw InvalidArgument(fmt::format("this numpy has no elements of {}", tensor.TypeString()));
   const int bits = BitsOf(tensor.dtype());
   auto* dims = const_cast<npy_intp*>(tensor.shape().begin());
-  if (bits < 8 || tensor.ByteSize() <= kCopyBytes || !tensor.IsUnique()) {
+  const bool may_share = sharing == Sharing::kReadOnly || (tensor.ByteSize() > kCopyBytes && tensor.IsUnique());
+  if (bits < 8 || !may_share) {
     PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims, nullptr, nullptr, 0, nullptr);
     if (array == nullptr) throw PythonError();
     void* data = PyArray_DATA(AsArray(array));
@@ -278,8 +281,9 @@ PyObject* ArrayFromTensor(const Tensor& tensor) {
     return array;
   }
   auto holder = std::make_unique<Tensor>(tensor);
-  Ref array = Own(PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims, nullptr,
-                                       const_cast<void*>(tensor.data()), NPY_ARRAY_CARRAY, nullptr));
+  Ref array =
+      Own(PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims, nullptr, const_cast<void*>(tensor.data()),
+                               sharing == Sharing::kReadOnly ? NPY_ARRAY_CARRAY_RO : NPY_ARRAY_CARRAY, nullptr));
   PyObject* capsule = PyCapsule_New(holder.get(), nullptr, DeleteTensor);
   if (capsule == nullptr) throw PythonError();
   holder.release();
@@ -294,10 +298,10 @@ bool InitNumpy() {
   return true;
 }
 
-PythonReferences::~PythonReferences() {
-  if (objects_.empty() || Py_IsInitialized() == 0) return;
+FeedReferences::Held::~Held() {
+  if (objects.empty() || Py_IsInitialized() == 0) return;
   const PyGILState_STATE state = PyGILState_Ensure();
-  for (PyObject* object : objects_) Py_DECREF(object);
+  for (PyObject* object : objects) Py_DECREF(object);
   PyGILState_Release(state);
 }
 
@@ -317,8 +321,7 @@ DeclaredInput DeclaredInput::Parse(std::string_view type) {
   return declared;
 }
 
-Value ValueFromPython(PyObject* object, const DeclaredInput& declared,
-                      const std::shared_ptr<PythonReferences>& references) {
+Value ValueFromPython(PyObject* object, const DeclaredInput& declared, FeedReferences& references) {
   if (object == Py_None) return Value();
   const bool is_list = PyList_Check(object) || PyTuple_Check(object);
   if (is_list && (declared.is_sequence || !declared.is_known))
@@ -326,15 +329,22 @@ Value ValueFromPython(PyObject* object, const DeclaredInput& declared,
   return TensorFromObject(object, declared.dtype, references);
 }
 
-PyObject* PythonFromValue(const Value& value) {
+namespace {
+
+PyObject* ObjectFromValue(const Value& value, Sharing sharing) {
   if (value.IsNone()) Py_RETURN_NONE;
-  if (value.IsTensor()) return ArrayFromTensor(value.tensor());
+  if (value.IsTensor()) return ArrayFromTensor(value.tensor(), sharing);
   const auto elements = value.sequence().elements();
   Ref list = Own(PyList_New(static_cast<Py_ssize_t>(elements.size())));
   for (size_t i = 0; i < elements.size(); ++i) {
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ArrayFromTensor(elements[i]));
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ArrayFromTensor(elements[i], sharing));
   }
   return list.release();
 }
+
+}  // namespace
+
+PyObject* PythonFromValue(const Value& value) { return ObjectFromValue(value, Sharing::kHandOver); }
+PyObject* SharedWithPython(const Value& value) { return ObjectFromValue(value, Sharing::kReadOnly); }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -20,18 +20,21 @@ struct PythonError {};
 bool InitNumpy();
 
 // References to the arrays whose memory the tensors of one run borrow: one owner for all of them, since a counted owner
-// for each of 10,000 elements costs more than the elements. Dropping it from any thread is fine.
-class PythonReferences {
+// for each of 10,000 elements costs more than the elements. The last of the tensors may die on any thread.
+class FeedReferences {
  public:
-  PythonReferences() = default;
-  ~PythonReferences();
-  PythonReferences(const PythonReferences&) = delete;
-  PythonReferences& operator=(const PythonReferences&) = delete;
+  FeedReferences() : owner_(held_) {}
+  const Owner& owner() const { return owner_; }
   // Takes over one reference.
-  void Adopt(PyObject* object) { objects_.push_back(object); }
+  void Adopt(PyObject* object) { held_->objects.push_back(object); }
 
  private:
-  std::vector<PyObject*> objects_;
+  struct Held {
+    ~Held();
+    std::vector<PyObject*> objects;
+  };
+  std::shared_ptr<Held> held_ = std::make_shared<Held>();
+  Owner owner_;
 };
 
 // What the model says of an input.
@@ -46,11 +49,12 @@ struct DeclaredInput {
 // The value of a feed: None; an array, anything numpy or DLPack makes one of, a scalar; a list or tuple of those for a
 // sequence. Contiguous arrays are borrowed through `references`. Python scalars and lists take the declared element
 // type.
-Value ValueFromPython(PyObject* object, const DeclaredInput& declared,
-                      const std::shared_ptr<PythonReferences>& references);
+Value ValueFromPython(PyObject* object, const DeclaredInput& declared, FeedReferences& references);
 
 // An array, a list of arrays, or None. Tensors with storage of their own that nothing else refers to are handed over,
 // others copied.
 PyObject* PythonFromValue(const Value& value);
+// The same, read-only: the memory of tensors is shared and kept alive, whoever else uses it.
+PyObject* SharedWithPython(const Value& value);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -56,6 +56,8 @@ void RethrowAsError() {
     throw InvalidArgument(e.what());
   } catch (const std::exception& e) {
     throw ErrorOf<std::runtime_error>(e.what());
+  } catch (...) {
+    throw ErrorOf<std::runtime_error>("an exception of an unknown kind");
   }
 }
 

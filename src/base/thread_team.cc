@@ -18,6 +18,7 @@
 
 #include "base/cpu_features.h"
 #include "base/cpu_quota.h"
+#include "base/stop_token.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -53,6 +54,7 @@ class InsideScope {
 struct Job {
   FunctionRef<void(int rank)> run;
   uint32_t denormal_bits;
+  StopToken* stop;
 };
 
 enum Phase : int { kIdle, kAssigned, kRunning, kStop };
@@ -86,7 +88,10 @@ struct Worker {
       // The caller takes an assignment back when the work was done before this thread woke up.
       if (now != kAssigned || !phase.compare_exchange_strong(now, kRunning, std::memory_order_acq_rel)) continue;
       SetDenormalBits(job->denormal_bits);
-      job->run(rank);
+      {
+        const StopScope stop(job->stop);
+        job->run(rank);
+      }
       phase.store(kIdle, std::memory_order_release);
       phase.notify_all();
     }
@@ -248,7 +253,7 @@ void ThreadTeam::ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t 
   Worker* const workers = tls_inside ? nullptr : state_->Take(std::min(limit, pieces) - 1, threads_ - 1);
   if (workers == nullptr) {
     const InsideScope inside;
-    for (int64_t piece = 0; piece < pieces; ++piece) run_piece(piece);
+    for (int64_t piece = 0; piece < pieces && !StopRequested(); ++piece) run_piece(piece);
     return;
   }
 
@@ -258,7 +263,7 @@ void ThreadTeam::ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t 
   std::exception_ptr error;
   // Pieces begin in order, so every piece before one that failed has begun and will say so if it fails too.
   const auto run = [&](int) {
-    for (int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+    for (int64_t piece; !StopRequested() && (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
       try {
         run_piece(piece);
       } catch (...) {
@@ -271,7 +276,7 @@ void ThreadTeam::ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t 
       }
     }
   };
-  const Job job{run, DenormalBits()};
+  const Job job{run, DenormalBits(), CurrentStop()};
   AssignAll(workers, &job);
   {
     const InsideScope inside;
@@ -287,7 +292,7 @@ void ThreadTeam::Gang(int k, FunctionRef<void(int rank, int size)> fn) {
   int size = 1;
   for (const Worker* worker = workers; worker != nullptr; worker = worker->next) ++size;
   const auto run = [&](int rank) { fn(rank, size); };
-  const Job job{run, DenormalBits()};
+  const Job job{run, DenormalBits(), CurrentStop()};
   AssignAll(workers, &job);
   {
     const InsideScope inside;

@@ -35,6 +35,7 @@ class ThreadTeam {
   // Calls fn(begin, end) for consecutive pieces of [0, n) that hold `grain` indices each (the last may hold fewer), on
   // at most `max_threads` participants (0 = all). Returns when all are done. The first exception stops pieces not yet
   // begun and is rethrown; of several, the one of the smallest piece.
+  // Once the caller's StopToken (base/stop_token.h) is stopped no further piece begins: pieces may be missing then.
   void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> fn, int max_threads = 0);
 
   // Calls fn(rank, size) on `size` participants that run at the same time, 1 <= size <= k: as many as are free now,

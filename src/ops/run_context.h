@@ -29,6 +29,8 @@ class PrepareContext {
   [[nodiscard]] virtual const Tensor* ConstantInput(int i) const = 0;
   // The element type inferred for input i; kUndefined when unknown.
   virtual TensorType InputType(int i) const = 0;
+  // Denormals of packed weights become zero, as runs would read them; otherwise they are kept.
+  virtual bool flush_denormals() const = 0;
 };
 
 // Runs of one body after each other, on one thread. They share a frame, and what is the same in each is computed in the
@@ -99,9 +101,11 @@ class RunContext {
   virtual ThreadTeam& team() = 0;
   // At most this many threads take part in this run.
   virtual int threads() const = 0;
-  // ParallelFor over the team with this run's limit.
+  // ParallelFor over the team with this run's limit. Throws TimeoutError when the run is to end, pieces missing.
+  // Kernels that split their own work return with results unfinished instead; the executor finds out after the node.
   void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> fn) {
     team().ParallelFor(n, grain, fn, threads());
+    CheckCancelled();
   }
   // The body in graph attribute `name`.
   virtual const BodyRunner& Body(std::string_view name) = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "onnxseq/errors.h"
@@ -80,10 +81,13 @@ void DeclaredType::Check(std::string_view name, Value& value, SymbolSizes& symbo
   for (size_t i = 0; i < dims_.size(); ++i) {
     if (dims_[i].symbol.empty()) continue;
     const int64_t size = tensor.dim(static_cast<int>(i));
-    const auto [it, is_new] = symbols.try_emplace(dims_[i].symbol, SymbolSize{size, name});
-    if (!is_new && it->second.size != size)
+    const auto seen = std::ranges::find(symbols, dims_[i].symbol, &SymbolSize::symbol);
+    if (seen == symbols.end()) {
+      symbols.push_back({dims_[i].symbol, size, name});
+    } else if (seen->size != size) {
       FailFeed(name, fmt::format("expected {}, got {}: {} is {} in input \"{}\"", text_, tensor.TypeString(),
-                                 dims_[i].symbol, it->second.size, it->second.input));
+                                 dims_[i].symbol, seen->size, seen->input));
+    }
   }
 }
 

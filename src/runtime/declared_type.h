@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +16,13 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// The size each symbol has in one run, and the input it was seen in first.
+// The size each symbol has in one run, and the input it was seen in first. Few: looked through one by one.
 struct SymbolSize {
+  std::string_view symbol;
   int64_t size;
   std::string_view input;
 };
-using SymbolSizes = std::map<std::string_view, SymbolSize, std::less<>>;
+using SymbolSizes = std::vector<SymbolSize>;
 
 // A tensor or a sequence of tensors, either perhaps optional. Made once, checked in each run.
 class DeclaredType {

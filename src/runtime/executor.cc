@@ -14,6 +14,8 @@ namespace {
 
 const Value kNothing;
 
+thread_local const RunState* current_run = nullptr;
+
 // splitmix64: neighbouring counters give unrelated numbers.
 uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -37,8 +39,20 @@ class NodeContext final : public RunContext {
   void Run(const NodePlan& node) {
     node_ = &node;
     CheckInputs();
-    node.op->run(*this);
+    if (run_.observer == nullptr) {
+      node.op->run(*this);
+    } else {
+      const auto begin = std::chrono::steady_clock::now();
+      node.op->run(*this);
+      Show(*node.node, begin, std::chrono::steady_clock::now(), node.outputs, frame_);
+    }
     for (const int32_t slot : node.release) frame_[slot] = Value();
+  }
+
+  // Tells the observer of what was computed when the plan was made.
+  void ShowFolded() const {
+    const auto now = std::chrono::steady_clock::now();
+    for (const FoldedNode& folded : plan_.folded) Show(*folded.node, now, now, folded.outputs, plan_.constants.data());
   }
 
   const NodeProto& node() const override { return *node_->node; }
@@ -88,6 +102,14 @@ class NodeContext final : public RunContext {
         break;
     }
     return kNothing;
+  }
+
+  using Moment = std::chrono::steady_clock::time_point;
+  void Show(const NodeProto& node, Moment begin, Moment end, std::span<const int32_t> places,
+            const Value* values) const {
+    std::vector<const Value*> outputs;
+    for (const int32_t place : places) outputs.push_back(place < 0 ? nullptr : values + place);
+    run_.observer->OnNode({plan_.path, node, begin, end, outputs});
   }
 
   void CheckInputs() const {
@@ -146,6 +168,8 @@ class GraphRun {
       if (plan_.inputs[i] >= 0) frame[static_cast<size_t>(plan_.inputs[i])] = std::move(inputs[i]);
       inputs[i] = Value();
     }
+    if (run_.observer != nullptr) context_.ShowFolded();
+    if (run_.can_stop()) run_.Check();
     if (!invariant_done_) {
       RunNodes(plan_.invariant);
       invariant_done_ = true;
@@ -161,8 +185,9 @@ class GraphRun {
     try {
       for (const NodePlan& node : nodes) {
         current = &node;
-        if (can_stop) run_.Check();
         context_.Run(node);
+        // Kernels that were asked to end have left their results unfinished.
+        if (can_stop) run_.Check();
       }
     } catch (Error& e) {
       e.AddNode(current->node->op_type(), current->node->name());
@@ -216,8 +241,8 @@ class Body : public BodyRunner {
     for (const OptimDim& dim : shape) {
       const std::optional<int64_t> size = onnx_optim::Evaluate(dim, [&](std::string_view symbol) {
         if (run_.symbols == nullptr) return std::optional<int64_t>();
-        const auto it = run_.symbols->find(symbol);
-        return it == run_.symbols->end() ? std::nullopt : std::optional(it->second.size);
+        const auto it = std::ranges::find(*run_.symbols, symbol, &SymbolSize::symbol);
+        return it == run_.symbols->end() ? std::nullopt : std::optional(it->size);
       });
       dims.push_back(size && *size >= 0 ? *size : -1);
     }
@@ -260,8 +285,7 @@ class Body : public BodyRunner {
   };
 
   void RunIn(GraphRun& graph, std::span<Value> inputs, std::span<Value> outputs) const {
-    if (run_.budget == nullptr || MemoryBudget::Current() == run_.budget) return graph.Run(inputs, outputs);
-    const MemoryBudgetScope budget(run_.budget);  // on another thread than the run began on
+    const RunThreadScope thread(run_);
     graph.Run(inputs, outputs);
   }
 
@@ -294,11 +318,19 @@ const BodyRunner& NodeContext::Body(std::string_view name) {
 }  // namespace
 
 void RunState::Check() const {
-  if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw TimeoutError("the run was cancelled");
-  if (deadline && std::chrono::steady_clock::now() > *deadline)
-    throw TimeoutError(fmt::format("the run takes longer than its limit of {} ms",
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
+  if (stop == nullptr || !stop->RequestedNow()) return;
+  if (stop->reason() == StopToken::Reason::kCancelled) throw TimeoutError("the run was cancelled");
+  throw TimeoutError(fmt::format("the run takes longer than its limit of {} ms",
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()));
 }
+
+RunThreadScope::RunThreadScope(const RunState& run) : before_(current_run) {
+  if (current_run == &run) return;
+  budget_.emplace(run.budget);
+  if (run.blocks != nullptr) blocks_.emplace(*run.blocks);
+  current_run = &run;
+}
+RunThreadScope::~RunThreadScope() { current_run = before_; }
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs) {

@@ -10,10 +10,13 @@
 #include <span>
 #include <vector>
 
+#include "base/stop_token.h"
 #include "base/thread_team.h"
+#include "onnxseq/session.h"
 #include "onnxseq/value.h"
 #include "runtime/declared_type.h"
 #include "runtime/plan.h"
+#include "values/block_cache.h"
 #include "values/memory_budget.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -22,17 +25,33 @@ namespace ONNX_LIGHT_NAMESPACE {
 struct RunState {
   ThreadTeam* team = nullptr;
   int threads = 1;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  StopToken* stop = nullptr;  // null: nothing ends the run early
   std::chrono::nanoseconds timeout{0};
-  const std::atomic<bool>* cancel = nullptr;
   std::shared_ptr<MemoryBudget> budget;
   const SymbolSizes* symbols = nullptr;  // of the inputs' declared dims
+  BlockCachePool* blocks = nullptr;
+  RunObserver* observer = nullptr;
   uint64_t seed = 0;
   mutable std::atomic<uint64_t> draws{0};
 
-  bool can_stop() const { return cancel != nullptr || deadline.has_value(); }
+  bool can_stop() const { return stop != nullptr; }
   // Throws TimeoutError when the run was cancelled or is past its deadline.
   void Check() const;
+};
+
+// Makes the calling thread one of the run's: its tensors are counted and their memory is used again. Nothing where it
+// is one already.
+class RunThreadScope {
+ public:
+  explicit RunThreadScope(const RunState& run);
+  ~RunThreadScope();
+  RunThreadScope(const RunThreadScope&) = delete;
+  RunThreadScope& operator=(const RunThreadScope&) = delete;
+
+ private:
+  const RunState* before_;
+  std::optional<MemoryBudgetScope> budget_;
+  std::optional<BlockCacheScope> blocks_;
 };
 
 // Runs the graph: `inputs` (as many as it has, moved from) to `outputs`. `outer` are the values it captures. Errors

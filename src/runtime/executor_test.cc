@@ -7,7 +7,10 @@
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <limits>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/cpu_features.h"
 #include "runtime/runtime_test_util.h"
@@ -61,7 +64,7 @@ TEST(ExecutorTest, FedTensorsAreNeverChanged) {
       "Identity(x) }");
   std::vector<float> mine = {-1, 2, 3};
   const Tensor own = Tensor::Of<float>(Shape{3}, {-1, 2, 3});
-  const Tensor borrowed = Tensor::Borrow(mine.data(), TensorType::kFloat, Shape{3}, std::function<void()>());
+  const Tensor borrowed = Tensor::Borrow(mine.data(), TensorType::kFloat, Shape{3}, std::shared_ptr<const void>());
   for (const Tensor& fed : {own, borrowed}) {
     const ValueMap out = session.Run({{"x", fed}});
     EXPECT_THAT(fed.View<float>(), ElementsAre(-1, 2, 3));
@@ -153,6 +156,60 @@ TEST(ExecutorTest, DenormalsAreFlushedInTheRunOnly) {
   EXPECT_EQ(Floats(flushed.at("y"))[0], 0);
 #endif
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST(ExecutorTest, EveryThreadFlushesAndErrorsBringTheModeBack) {
+  // Large enough for pieces on every thread; the second operator fails.
+  const Session session =
+      FromText("g (float[N] x, float[M] z) => (float[N] y, float[K] w) { y = Mul(x, x) w = Add(x, z) }");
+  std::vector<float> tiny(500'000, 1e-22f);
+  const Value x = Tensor::Of<float>(Shape{500'000}, std::span<const float>(tiny));
+  const uint32_t before = DenormalBits();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Floats(session.Run({{"x", x}, {"z", Vec({1})}}).at("y")), testing::Each(0.0f));
+    EXPECT_THROW(session.Run({{"x", x}, {"z", Vec({1, 2})}}), InvalidArgument);
+    EXPECT_EQ(DenormalBits(), before);
+  }
+  // The mode of the caller does not reach the run either.
+  SessionOptions keep;
+  keep.denormals = true;
+  const Session keeps = FromText("g (float[N] x, float[M] z) => (float[N] y) { y = Mul(x, x) }", keep);
+  {
+    const DenormalScope flushing(true);
+    const uint32_t flushed = DenormalBits();
+    EXPECT_THAT(keeps.Run({{"x", x}, {"z", Vec({1})}}).at("y").tensor().View<float>(), testing::SizeIs(500'000));
+    EXPECT_EQ(DenormalBits(), flushed);
+  }
+  const ValueMap kept = keeps.Run({{"x", x}, {"z", Vec({1})}});
+  EXPECT_THAT(Floats(kept.at("y")), testing::Each(testing::Gt(0.0f)));
+}
+
+TEST(ExecutorTest, DenormalWeightsArePackedAsTheSessionSays) {
+  // One step, one unit: h = sigmoid(0) * tanh(sigmoid(0) * tanh(w x)), with w x normal only while w is kept.
+  constexpr const char* kGraph =
+      "g (float[1,1,1] x) => (float[1,1,1,1] y) <float[1,4,1] w = {0, 0, 0, 1e-40}, float[1,4,1] r = {0, 0, 0, 0}> "
+      "{ y = LSTM <hidden_size: int = 1>(x, w, r) }";
+  const ValueMap feeds = {{"x", Tensor::Of<float>(Shape{1, 1, 1}, {1e38f})}};
+  EXPECT_EQ(Floats(FromText(kGraph).Run(feeds).at("y"))[0], 0);
+  SessionOptions keep;
+  keep.denormals = true;
+  EXPECT_NEAR(Floats(FromText(kGraph, keep).Run(feeds).at("y"))[0], 0.25f * 0.01f, 1e-5f);
+}
+
+TEST(ExecutorTest, LogarithmsAndPowersReadDenormalsAsTheRunDoes) {
+  constexpr const char* kGraph = "g (float[N] x, float[1] p) => (float[N] y, float[N] z) { y = Log(x) z = Pow(x, p) }";
+  const ValueMap feeds = {{"x", Vec({1e-40f, 0, 1})}, {"p", Vec({0.5f})}};
+  const float inf = std::numeric_limits<float>::infinity();
+  const ValueMap flushed = FromText(kGraph).Run(feeds);
+  EXPECT_THAT(Floats(flushed.at("y")), ElementsAre(-inf, -inf, 0));
+  EXPECT_THAT(Floats(flushed.at("z")), ElementsAre(0, 0, 1));
+  SessionOptions keep;
+  keep.denormals = true;
+  const ValueMap kept = FromText(kGraph, keep).Run(feeds);
+  EXPECT_NEAR(Floats(kept.at("y"))[0], -92.1034f, 1e-3f);
+  EXPECT_NEAR(Floats(kept.at("z"))[0], 1e-20f, 1e-23f);
+}
+#endif
 
 }  // namespace
 }  // namespace ONNX_LIGHT_NAMESPACE

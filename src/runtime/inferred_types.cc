@@ -33,7 +33,8 @@ const TypeProto::Tensor* DeclaredOutput(const GraphProto& graph, std::string_vie
 
 }  // namespace
 
-InferredTypes::InferredTypes(const ModelProto& model) : main_(&model.graph()) {
+InferredTypes::InferredTypes(const ModelProto& model, const CustomOps& custom_ops) : main_(&model.graph()) {
+  custom_ops.AddShapeFunctions(context_);
   try {
     InferModel(context_, model, &record_);
   } catch (const Error&) {

@@ -3,10 +3,12 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnx_proto/onnx.h"
 #include "ops/infer_graph.h"
+#include "runtime/custom_ops.h"
 #include "runtime/plan.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -16,13 +18,15 @@ namespace ONNX_LIGHT_NAMESPACE {
 class InferredTypes : public TypeKnowledge {
  public:
   // `model` has no functions and must outlive this.
-  explicit InferredTypes(const ModelProto& model);
+  InferredTypes(const ModelProto& model, const CustomOps& custom_ops);
 
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
   OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
   double ElementsOf(const GraphProto& graph, std::string_view value) const override;
   // Null when nothing is known.
   [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
+  // What was found wrong or doubtful.
+  const std::vector<onnx_optim::shapes::Problem>& problems() const { return context_.Problems(); }
 
  private:
   const GraphProto* main_;

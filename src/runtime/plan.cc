@@ -34,8 +34,13 @@ std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? 
 
 class Preparation : public PrepareContext {
  public:
-  Preparation(const NodeProto& node, int64_t opset, std::vector<const Tensor*> constants, std::vector<TensorType> types)
-      : node_(node), opset_(opset), constants_(std::move(constants)), types_(std::move(types)) {}
+  Preparation(const NodeProto& node, int64_t opset, std::vector<const Tensor*> constants, std::vector<TensorType> types,
+              bool flush_denormals)
+      : node_(node),
+        opset_(opset),
+        constants_(std::move(constants)),
+        types_(std::move(types)),
+        flush_denormals_(flush_denormals) {}
   const NodeProto& node() const override { return node_; }
   int64_t opset() const override { return opset_; }
   const Tensor* ConstantInput(int i) const override {
@@ -44,6 +49,7 @@ class Preparation : public PrepareContext {
   TensorType InputType(int i) const override {
     return InRange(i) ? types_[static_cast<size_t>(i)] : TensorType::kUndefined;
   }
+  bool flush_denormals() const override { return flush_denormals_; }
 
  private:
   bool InRange(int i) const { return i >= 0 && static_cast<size_t>(i) < types_.size(); }
@@ -51,6 +57,7 @@ class Preparation : public PrepareContext {
   int64_t opset_;
   std::vector<const Tensor*> constants_;
   std::vector<TensorType> types_;
+  bool flush_denormals_;
 };
 
 // A graph being planned, as the bodies inside it see it.
@@ -86,10 +93,15 @@ class Planner {
     return it == opsets_.end() ? -1 : it->second;
   }
 
+  const CustomOps::Entry* CustomOpOf(const NodeProto& node) const {
+    return options_.custom_ops == nullptr ? nullptr : options_.custom_ops->Find(Domain(node.domain()), node.op_type());
+  }
+
   void FindOps(const GraphProto& graph) {
     for (const NodeProto& node : graph.node()) {
       const int64_t opset = OpsetOf(node);
       const OpDef* op = opset < 0 ? nullptr : FindOp(Domain(node.domain()), node.op_type(), opset);
+      if (const CustomOps::Entry* custom = opset < 0 ? nullptr : CustomOpOf(node)) op = &custom->def;
       if (op != nullptr) {
         ops_.emplace(&node, op);
       } else if (std::string name = fmt::format("{}.{}", node.domain().as_string(), node.op_type().as_string());
@@ -163,6 +175,8 @@ class Planner {
       };
       for (const int id : index.inputs(n)) use(id);
       for (const int id : index.captured(n)) use(id);
+      for (const int id : index.outputs(n))
+        if (options_.keep_values && id != GraphIndex::kAbsent) last_use[static_cast<size_t>(id)] = position;
       ++position;
     }
     for (const int id : index.graph_outputs()) last_use[static_cast<size_t>(id)] = kNever;
@@ -201,6 +215,7 @@ class Planner {
       };
       for (const int id : index.inputs(n)) die(id);
       for (const int id : index.captured(n)) die(id);
+      for (const int id : index.outputs(n)) die(id);
       for (const auto& body : node.bodies) body->index = plan.body_count++;
       if (is_invariant(n)) {
         plan.invariant.push_back(std::move(node));
@@ -285,7 +300,10 @@ class Planner {
     plan.node = &node;
     plan.op = ops_.at(&node);
     CheckNode(*plan.op, node);
-    if (const std::vector<std::string> unknown = UnknownAttributes(*plan.op, node); !unknown.empty())
+    const CustomOps::Entry* const custom = CustomOpOf(node);
+    if (custom != nullptr) plan.state = custom->state;
+    if (const std::vector<std::string> unknown = UnknownAttributes(*plan.op, node);
+        !unknown.empty() && custom == nullptr)
       throw InvalidArgument("is not known to this operator", {.op_type = node.op_type(),
                                                               .node_name = node.name(),
                                                               .subject = fmt::format("attribute '{}'", unknown.front()),
@@ -311,6 +329,7 @@ class Planner {
     ForEachBody(node, [&](const AttributeProto& attribute, const GraphProto& body) {
       auto body_plan = std::make_unique<BodyPlan>();
       body_plan->attribute = attribute.name();
+      body_plan->graph.path = fmt::format("{}/{}/{}", scope.plan->path, NodePathName(node, n), body_plan->attribute);
       try {
         const GraphIndex body_index(body, captures_, true);
         PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures, plan.op->repeats_bodies);
@@ -322,7 +341,8 @@ class Planner {
     });
     if (plan.op->prepare == nullptr) return plan;
     try {
-      plan.state = plan.op->prepare(Preparation(node, OpsetOf(node), std::move(constants), std::move(types)));
+      plan.state = plan.op->prepare(
+          Preparation(node, OpsetOf(node), std::move(constants), std::move(types), options_.flush_denormals));
     } catch (Error& e) {
       e.AddNode(node.op_type(), node.name());
       throw;
@@ -359,8 +379,15 @@ class Planner {
       return false;
     }
     const std::span<const int> ids = index.outputs(n);
-    for (size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] != GraphIndex::kAbsent) refs[static_cast<size_t>(ids[i])] = AddConstant(plan, std::move(outputs[i]));
+    FoldedNode& folded = plan.folded.emplace_back();
+    folded.node = node.node;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      folded.outputs.push_back(-1);
+      if (ids[i] == GraphIndex::kAbsent) continue;
+      const ValueRef ref = AddConstant(plan, std::move(outputs[i]));
+      refs[static_cast<size_t>(ids[i])] = ref;
+      folded.outputs.back() = ref.index;
+    }
     return true;
   }
 

@@ -15,6 +15,7 @@
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
 #include "ops/op_def.h"
+#include "runtime/custom_ops.h"
 #include "runtime/frame.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -50,8 +51,15 @@ struct NodePlan {
   std::vector<std::unique_ptr<BodyPlan>> bodies;
 };
 
+// A node whose outputs are kept since the plan was made.
+struct FoldedNode {
+  const NodeProto* node = nullptr;
+  std::vector<int32_t> outputs;  // of the plan's constants, -1 for outputs without a name
+};
+
 struct GraphPlan {
   const GraphProto* graph = nullptr;
+  std::string path;             // "" for the main graph, "/map0/body"
   std::vector<NodePlan> nodes;  // in running order
   // Of a body that runs several times: nodes that depend on outer values alone, computed before all others in the first
   // run. What others need of them stays in the frame.
@@ -61,6 +69,7 @@ struct GraphPlan {
   std::vector<TensorType> output_types;
   std::vector<OptimShape> output_shapes;
   std::vector<Value> constants;
+  std::vector<FoldedNode> folded;
   double nanoseconds = 0;  // of one run, estimated
   size_t body_count = 0;   // of all nodes
   FramePool frames{0};
@@ -92,6 +101,10 @@ struct PlanOptions {
   bool defaults_are_inputs = false;
   // Constants are folded as runs compute: denormal numbers flushed to zero, or kept.
   bool flush_denormals = true;
+  // Every output with a name is computed, used or not.
+  bool keep_values = false;
+  // May be null; must outlive the plan.
+  const CustomOps* custom_ops = nullptr;
 };
 
 // Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an

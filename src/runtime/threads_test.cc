@@ -38,6 +38,55 @@ TEST(ThreadsTest, OneSessionServesManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(ThreadsTest, EightThreadsComputeTheBitsOfOne) {
+  constexpr const char* kGraph = R"(
+    g (seq(float[T,2,8]) s, float[1,64,8] w, float[1,64,16] r, float[M,300] a, float[300,70] b)
+      => (seq(float[T,1,2,16]) t, float[M,70] c, float total) {
+      t = SequenceMap <body = body (float[T,2,8] e) => (float[T,1,2,16] h) { h = LSTM <hidden_size: int = 16>(e, w, r) }>(s)
+      p = MatMul(a, b)
+      c = Softmax(p)
+      total = ReduceSum <keepdims: int = 0>(p)
+    })";
+  uint64_t state = 7;
+  const auto random = [&](std::initializer_list<int64_t> dims) {
+    Tensor t(TensorType::kFloat, Shape(dims));
+    for (float& x : t.MutableView<float>()) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      x = static_cast<float>(static_cast<int32_t>(state >> 32)) * 0x1p-32f;
+    }
+    return t;
+  };
+  std::vector<Tensor> elements;
+  for (int64_t i = 0; i < 40; ++i) elements.push_back(random({1 + i % 9, 2, 8}));
+  const ValueMap feeds = {{"s", Sequence(std::move(elements))},
+                          {"w", random({1, 64, 8})},
+                          {"r", random({1, 64, 16})},
+                          {"a", random({260, 300})},
+                          {"b", random({300, 70})}};
+  const auto bits = [](const ValueMap& out) {
+    std::string all;
+    const auto add = [&](const Tensor& t) { all.append(static_cast<const char*>(t.data()), t.ByteSize()); };
+    for (const auto& [name, value] : out) {
+      if (value.IsTensor()) add(value.tensor());
+      if (value.IsSequence())
+        for (const Tensor& t : value.sequence().elements()) add(t);
+    }
+    return all;
+  };
+  SessionOptions one;
+  one.threads = 1;
+  const std::string expected = bits(FromText(kGraph, one).Run(feeds));
+  const Session session = FromText(kGraph);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 5; ++j) wrong += bits(session.Run(feeds)) != expected;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ThreadsTest, ErrorsInOneThreadLeaveTheOthersAlone) {
   const Session session = FromText("g (float[N] x, float[M] z) => (float[K] y) { y = Add(x, z) }");
   std::atomic<int> wrong{0};

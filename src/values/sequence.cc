@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "onnxseq/errors.h"
@@ -19,37 +19,44 @@ void CheckElement(TensorType dtype, const Tensor& element, int64_t position) {
 
 }  // namespace
 
+struct Sequence::List : Counted {
+  explicit List(std::vector<Tensor> list_in) : Counted(Destroy), list(std::move(list_in)) {}
+  static void Destroy(Counted* self) noexcept { delete static_cast<List*>(self); }
+  std::vector<Tensor> list;
+};
+
 Sequence::Sequence(TensorType dtype) : dtype_(dtype) {}
 
 Sequence::Sequence(TensorType dtype, std::vector<Tensor> elements) : dtype_(dtype) {
   if (dtype_ == TensorType::kUndefined && !elements.empty()) dtype_ = elements.front().dtype();
   for (size_t i = 0; i < elements.size(); ++i) CheckElement(dtype_, elements[i], static_cast<int64_t>(i));
-  if (!elements.empty()) elements_ = std::make_shared<std::vector<Tensor>>(std::move(elements));
+  if (!elements.empty()) elements_ = Counted::Handle(new List(std::move(elements)));
 }
 
 Sequence::Sequence(std::vector<Tensor> elements) : Sequence(TensorType::kUndefined, std::move(elements)) {}
 
-int64_t Sequence::size() const { return elements_ == nullptr ? 0 : static_cast<int64_t>(elements_->size()); }
+const std::vector<Tensor>* Sequence::list() const {
+  return elements_.get() == nullptr ? nullptr : &static_cast<const List*>(elements_.get())->list;
+}
 
-const Tensor& Sequence::operator[](int64_t i) const { return (*elements_)[static_cast<size_t>(i)]; }
+int64_t Sequence::size() const { return list() == nullptr ? 0 : static_cast<int64_t>(list()->size()); }
+
+const Tensor& Sequence::operator[](int64_t i) const { return (*list())[static_cast<size_t>(i)]; }
 
 std::span<const Tensor> Sequence::elements() const {
-  return elements_ == nullptr ? std::span<const Tensor>() : std::span<const Tensor>(*elements_);
+  return list() == nullptr ? std::span<const Tensor>() : std::span<const Tensor>(*list());
 }
 
 std::vector<Tensor>& Sequence::Unshared() {
-  if (elements_ == nullptr) {
-    elements_ = std::make_shared<std::vector<Tensor>>();
-  } else if (elements_.use_count() != 1) {
-    auto copy = std::make_shared<std::vector<Tensor>>();
-    copy->reserve(elements_->size() + 1);
-    copy->assign(elements_->begin(), elements_->end());
-    elements_ = std::move(copy);
-  } else {
-    // The count is read relaxed: reads through handles that are gone happen before our changes.
-    std::atomic_thread_fence(std::memory_order_acquire);
+  if (!elements_.IsOnly()) {
+    std::vector<Tensor> copy;
+    if (list() != nullptr) {
+      copy.reserve(list()->size() + 1);
+      copy.assign(list()->begin(), list()->end());
+    }
+    elements_ = Counted::Handle(new List(std::move(copy)));
   }
-  return *elements_;
+  return static_cast<List*>(elements_.get())->list;
 }
 
 void Sequence::Insert(int64_t position, Tensor element) {

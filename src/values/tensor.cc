@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "base/checked.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/value.h"
+#include "values/block_cache.h"
 #include "values/memory_budget.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -19,51 +18,40 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// What stands before the elements in the one allocation that holds them.
-struct Storage {
-  std::string* strings = nullptr;
-  int64_t string_count = 0;
-  std::shared_ptr<MemoryBudget> budget;
-  int64_t bytes = 0;
-
-  Storage() = default;
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
+// What stands before the elements in the one block that holds both: the elements begin kAlignment bytes after it, on a
+// multiple of kAlignment.
+struct Storage : Counted {
+  Storage(const Block& block_in, int64_t bytes_in, std::shared_ptr<MemoryBudget> budget_in)
+      : Counted(Destroy), block(block_in), bytes(bytes_in), budget(std::move(budget_in)) {}
   ~Storage() {
-    std::destroy_n(strings, string_count);
+    std::destroy_n(reinterpret_cast<std::string*>(elements()), string_count);
     if (budget != nullptr) budget->Return(bytes);
   }
-};
-
-// Lets allocate_shared make room behind what it allocates: `*data` is set to `bytes` aligned bytes there.
-// malloc and not aligned_alloc: only the former keeps small blocks in a per-thread cache.
-template <class T>
-struct TrailingAllocator {
-  using value_type = T;
-  size_t bytes;
-  void** data;
-
-  TrailingAllocator(size_t bytes_in, void** data_in) : bytes(bytes_in), data(data_in) {}
-  template <class U>
-  TrailingAllocator(const TrailingAllocator<U>& other)  // NOLINT(google-explicit-constructor): the allocator concept
-      : bytes(other.bytes), data(other.data) {}
-
-  T* allocate(size_t n) {
-    const size_t head = n * sizeof(T) + kAlignment;
-    if (bytes > std::numeric_limits<size_t>::max() - head) throw std::bad_alloc();
-    void* block = std::malloc(head + bytes);
-    if (block == nullptr) throw std::bad_alloc();
-    void* at = static_cast<char*>(block) + n * sizeof(T);
-    size_t room = bytes + kAlignment;
-    *data = std::align(kAlignment, bytes, at, room);
-    return static_cast<T*>(block);
+  static void Destroy(Counted* self) noexcept {
+    auto* const storage = static_cast<Storage*>(self);
+    const Block block = storage->block;
+    storage->~Storage();
+    BlockCache::Free(block);
   }
-  void deallocate(T* block, size_t) noexcept { std::free(block); }
-  template <class U>
-  bool operator==(const TrailingAllocator<U>&) const {
-    return true;
+  void* elements() { return reinterpret_cast<std::byte*>(this) + kAlignment; }
+
+  // Null when there is not enough memory.
+  static Storage* Make(int64_t bytes, const std::shared_ptr<MemoryBudget>& budget) {
+    constexpr size_t kHead = 2 * kAlignment;
+    if (static_cast<size_t>(bytes) > std::numeric_limits<size_t>::max() - kHead) return nullptr;
+    const Block block = BlockCache::Allocate(static_cast<size_t>(bytes) + kHead);
+    if (block.memory == nullptr) return nullptr;
+    void* at = block.memory;
+    size_t room = kHead;
+    return new (std::align(kAlignment, kAlignment, at, room)) Storage(block, bytes, budget);
   }
+
+  Block block;
+  int64_t bytes;
+  int64_t string_count = 0;
+  std::shared_ptr<MemoryBudget> budget;
 };
+static_assert(sizeof(Storage) <= kAlignment);
 
 // Elements and bytes of a tensor, or InvalidArgument.
 struct Extent {
@@ -105,24 +93,20 @@ Tensor::Tensor(TensorType dtype, Shape shape) : shape_(std::move(shape)), dtype_
   num_elements_ = extent.elements;
   const std::shared_ptr<MemoryBudget>& budget = MemoryBudget::Current();
   if (budget != nullptr) budget->Take(extent.bytes);
-  std::shared_ptr<Storage> storage;
-  try {
-    storage = std::allocate_shared<Storage>(TrailingAllocator<Storage>(static_cast<size_t>(extent.bytes), &data_));
-  } catch (const std::bad_alloc&) {
+  Storage* const storage = Storage::Make(extent.bytes, budget);
+  if (storage == nullptr) {
     if (budget != nullptr) budget->Return(extent.bytes);
     throw MemoryError(fmt::format("not enough memory for {} of {} bytes", TypeString(), extent.bytes));
   }
-  storage->budget = budget;
-  storage->bytes = extent.bytes;
+  storage_ = Counted::Handle(storage);
+  data_ = storage->elements();
   if (dtype_ == TensorType::kString) {
-    storage->strings = static_cast<std::string*>(data_);
-    std::uninitialized_value_construct_n(storage->strings, num_elements_);
+    std::uninitialized_value_construct_n(static_cast<std::string*>(data_), num_elements_);
     storage->string_count = num_elements_;
   }
-  owner_ = std::move(storage);
 }
 
-Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, std::shared_ptr<const void> owner) {
+Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, Owner owner) {
   Tensor tensor;
   tensor.num_elements_ = ExtentOf(dtype, shape).elements;
   const std::string_view type = onnx_optim::TensorTypeName(dtype);
@@ -130,7 +114,7 @@ Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, std::shar
   if (data == nullptr && tensor.num_elements_ > 0) throw InvalidArgument("borrowed data is null");
   if (reinterpret_cast<uintptr_t>(data) % AlignmentOf(dtype) != 0)
     throw InvalidArgument(fmt::format("borrowed data is not aligned for {}", type));
-  tensor.owner_ = std::move(owner);
+  tensor.storage_ = std::move(owner.handle_);
   tensor.data_ =
       const_cast<void*>(data);  // written through mutable_data only, which refuses while writable_ is not set
   tensor.shape_ = std::move(shape);
@@ -138,21 +122,9 @@ Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, std::shar
   return tensor;
 }
 
-Tensor Tensor::Borrow(const void* data, TensorType dtype, Shape shape, std::function<void()> deleter) {
-  std::shared_ptr<const void> owner(data, [release = std::move(deleter)](const void*) {
-    if (release) release();
-  });
-  return Borrow(data, dtype, std::move(shape), std::move(owner));
-}
-
 size_t Tensor::ByteSize() const { return defined() ? static_cast<size_t>(ExtentOf(dtype_, shape_).bytes) : 0; }
 
-bool Tensor::IsUnique() const {
-  if (!writable_ || owner_.use_count() != 1) return false;
-  // The count is read relaxed: this makes the last reads through other handles happen before our writes.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return true;
-}
+bool Tensor::IsUnique() const { return writable_ && storage_.IsOnly(); }
 
 void* Tensor::mutable_data() {
   if (!IsUnique()) throw InvalidArgument(fmt::format("{} is shared and may not be written", TypeString()));
@@ -188,7 +160,7 @@ Tensor Tensor::Part(int64_t first, Shape shape) const {
     throw InvalidArgument(fmt::format("{} has no part {} from element {} on", TypeString(), shape.ToString(), first));
   const size_t width = dtype_ == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(bits) / 8;
   Tensor tensor;
-  tensor.owner_ = owner_;
+  tensor.storage_ = storage_;
   tensor.data_ = static_cast<char*>(data_) + static_cast<size_t>(first) * width;
   tensor.num_elements_ = *count;
   tensor.shape_ = std::move(shape);

@@ -5,11 +5,15 @@ cli_test.py PROGRAM REPOSITORY
 """
 
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import zipfile
 
 PROGRAM, REPOSITORY = sys.argv[1], pathlib.Path(sys.argv[2])
 EXAMPLES = REPOSITORY / "examples"
@@ -40,6 +44,10 @@ class Cli(unittest.TestCase):
         self.fail_with("subcommand is required", code=2)
         self.fail_with("MODEL is required", "run", code=2)
         self.fail_with("--no-such-option", "run", ADD / "model.onnx", "--no-such-option", code=2)
+        self.fail_with("--no-such-option", "run", ADD / "model.onnx", "folder", "--no-such-option", code=2)
+        arguments = ("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
+        self.fail_with("there is no option --no-such-option", *arguments, "--no-such-option", "3", code=2)
+        self.fail_with("-q", "run", ADD / "model.onnx", "-q", code=2)
         self.fail_with("--threads", "run", ADD / "model.onnx", "--threads", "-1", code=2)
 
     def test_run_prints_outputs(self):
@@ -84,7 +92,53 @@ class Cli(unittest.TestCase):
         self.fail_with("no_such.onnx", "run", "no_such.onnx")
         self.fail_with('input "x0_seq": is missing', "run", ADD / "model.onnx")
         self.fail_with("no input 'q'", "run", ADD / "model.onnx", "--input", "q=x.npy")
-        self.fail_with("expected NAME=FILE", "run", ADD / "model.onnx", "--input", "x1")
+        self.fail_with("expected NAME=FILE", "run", ADD / "model.onnx", "--input", "x1", code=2)
+        self.fail_with("--random:", "run", ADD / "model.onnx", "--random", "N=x", code=2)
+
+    def test_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = pathlib.Path(folder) / "trace.npz", pathlib.Path(folder) / "profile.json"
+            arguments = ("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
+            self.succeed(*arguments, "--trace", path, "--profile", out)
+            with zipfile.ZipFile(path) as archive:
+                names = sorted(archive.namelist())
+            self.assertEqual(names[:3], [f"/map/body/c/{i}.npy" for i in range(3)])
+            self.assertEqual(names[3:6], [f"y0/{i}.npy" for i in range(3)])
+            events = json.loads(out.read_text())["traceEvents"]
+            self.assertEqual(sorted(e["cat"] for e in events), ["Add", "Add", "Add", "SequenceMap"])
+            self.assertEqual(events[0]["cat"], "SequenceMap")
+            self.assertTrue(all(e["ph"] == "X" and e["dur"] > 0 for e in events))
+            self.assertEqual(events[1]["args"], {"path": "/map/body"})
+            self.fail_with("excludes", *arguments, "--trace", path, "--repeat", "2", code=2)
+
+    def test_limits(self):
+        arguments = ("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
+        self.fail_with("needs 16 more bytes, 0 of the limit of 1 are in use", *arguments, "--memory-limit", "1e-6")
+        self.fail_with("the run takes longer than its limit of 0 ms", *arguments, "--timeout", "1e-9")
+
+    def test_output_that_cannot_be_written(self):
+        for arguments in (("ops",), ("--version",), ("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"the output cannot be written", done.stderr)
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([PROGRAM, "ops"], stdout=writing, stderr=subprocess.PIPE, timeout=60)
+        os.close(writing)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"the output cannot be written: Broken pipe", done.stderr)
+
+    def test_interrupt_ends_a_run(self):
+        process = subprocess.Popen(
+            [PROGRAM, "run", str(IR / "model.xml"), "--random", "X_0=64,X_1=200000,H0_0=64,C0_0=64,lens_0=64"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=5)
+        self.assertEqual(process.returncode, -signal.SIGINT)
 
     def test_shapes_table(self):
         out = self.succeed("shapes", EXAMPLES / "sequence_map_lstm_ragged" / "model.onnx")
@@ -101,7 +155,7 @@ class Cli(unittest.TestCase):
         result = json.loads(self.succeed("shapes", EXAMPLES / "sequence_map_lstm_ragged" / "model.onnx", "--json"))
         self.assertEqual(result["values"]["ys"]["kind"], "sequence")
         self.assertEqual([graph["path"] for graph in result["subgraphs"]], ["/map/body"])
-        self.fail_with("is no size", "shapes", ADD / "model.onnx", "--dim", "N=x")
+        self.fail_with("'x' is no size", "shapes", ADD / "model.onnx", "--dim", "N=x", code=2)
 
     def test_shapes_writes_a_model(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/checked.h"
+#include "base/stop_token.h"
 #include "kernels/gemm/gemm_variant.h"
 #include "kernels/gemm/panel.h"
 
@@ -17,6 +18,8 @@ constexpr int64_t kDepth = 1024;
 constexpr int64_t kRowsUnpacked = 4;
 // Rows of A in one piece of work for a thread.
 constexpr int64_t kPieceRows = 240;
+// Rows of A between two looks at whether the run is to end: some milliseconds.
+constexpr int64_t kStopRows = 16 * kPieceRows;
 // Multiply-adds below which a second thread is not worth waking.
 constexpr int64_t kWorthAThread = 1 << 20;
 
@@ -62,7 +65,7 @@ int64_t Pieces(int64_t n, int64_t grain) { return n <= 0 ? 0 : (n - 1) / grain +
 template <class Fn>
 void ForPieces(int64_t pieces, double multiply_adds, ThreadTeam* team, int threads, const Fn& fn) {
   const auto range = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) fn(i);
+    for (int64_t i = begin; i < end && !StopRequested(); ++i) fn(i);
   };
   if (team == nullptr || threads == 1 || multiply_adds < static_cast<double>(kWorthAThread))
     range(0, pieces);
@@ -91,7 +94,7 @@ void MultiplyPanel(const GemmVariant& variant, const MatMulArgs<T>& args, const 
   AlignedArray<T> panel, rows_of_a;
   if (!in_place) panel = MakeAlignedArray<T>(std::min(args.k, kDepth) * width);
   if (args.a.column != 1) rows_of_a = MakeAlignedArray<T>(kPieceRows * std::min(args.k, kDepth));
-  for (int64_t depth = 0; depth < args.k; depth += block.k) {
+  for (int64_t depth = 0; depth < args.k && !StopRequested(); depth += block.k) {
     block.k = std::min(args.k - depth, kDepth);
     block.accumulate = args.accumulate || depth > 0;
     if (in_place) {
@@ -102,10 +105,16 @@ void MultiplyPanel(const GemmVariant& variant, const MatMulArgs<T>& args, const 
       block.b = panel.get();
     }
     if (args.a.column == 1) {
-      block.a = a + depth;
-      Run(variant, block);
+      // In parts that are short enough to look at the clock between them; their rows follow from the sizes alone.
+      for (int64_t row = 0; row < args.m && !StopRequested(); row += kStopRows) {
+        GemmBlock<T> part = block;
+        part.m = std::min(kStopRows, args.m - row);
+        part.a = a + row * args.a.row + depth;
+        part.c = block.c + row * block.c_row;
+        Run(variant, part);
+      }
     } else {
-      for (int64_t row = 0; row < args.m; row += kPieceRows) {
+      for (int64_t row = 0; row < args.m && !StopRequested(); row += kPieceRows) {
         GemmBlock<T> part = block;
         part.m = std::min(kPieceRows, args.m - row);
         for (int64_t i = 0; i < part.m; ++i)
@@ -217,7 +226,7 @@ void PackedMatrix<T>::Multiply(int64_t m, const T* a, int64_t a_row, const T* bi
       block.accumulate = accumulate || depth > 0;
       Run(*variant_, block);
       depth += block.k;
-    } while (depth < k_);
+    } while (depth < k_ && !StopRequested());
   });
 }
 

@@ -58,8 +58,8 @@ void MatMulReference(const MatMulArgs<T>& args) noexcept {
 // The same, fast. T: float, double, int32_t, int64_t, uint32_t, uint64_t (and int8_t, uint8_t, int16_t, uint16_t,
 // wrapping). Each float sum is one chain of fused multiply-adds in the order of k (where the CPU has them), so |error|
 // is at most (k + 1) eps sum |a b|, and the result depends on neither `batch`, m, n nor the number of threads. Works on
-// up to `threads` participants of `team`; on the caller alone when it is null. Allocates scratch for B's panels where
-// packing pays; throws std::bad_alloc.
+// up to `threads` participants of `team`; on the caller alone when it is null. Returns early, C unfinished, once the
+// run is to end (base/stop_token.h). Allocates scratch for B's panels where packing pays; throws std::bad_alloc.
 template <class T>
 void MatMul(const MatMulArgs<T>& args, ThreadTeam* team = nullptr, int threads = 0);
 

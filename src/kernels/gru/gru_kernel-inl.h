@@ -105,7 +105,7 @@ HWY_INLINE void RunStep(const Step<Gru, T>& step, const RecurrentShare<T>& share
                          HWY_ATTR { ResetState(step, row, rows, group, panels, sums); };
   MultiplyState<2>(step, share, step.h, w.r, gate_init, reset);
   // The candidates of each share need r h of all.
-  share.barrier->Wait(share.width);
+  if (!share.barrier->Wait(share.width)) return;
   const auto candidate_init = [&](int64_t row, int64_t group, int)
                                   HWY_ATTR { return hn::Load(d, step.Sums(row, group) + 2 * lanes); };
   const auto update = [&](int64_t row, int64_t rows, int64_t group, int64_t panels, const T* sums)

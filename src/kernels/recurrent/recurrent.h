@@ -113,7 +113,8 @@ std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<
 // Runs the directions. `scratch`: RecurrentScratchBytes bytes, kAlignment-aligned. Works on up to `threads`
 // participants of `team` (null: the caller alone). Every number is one chain of multiply-adds in a fixed order, so
 // results are bitwise the same whatever the number of threads, the batch a row stands in, and the places where a
-// sequence is cut into calls. No allocation.
+// sequence is cut into calls. No allocation. Returns within a step once the run is to end (base/stop_token.h), outputs
+// unfinished.
 template <class Kind, class T>
 void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::span<std::byte> scratch,
                   ThreadTeam* team = nullptr, int threads = 1) noexcept;

@@ -204,7 +204,7 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       T* const halves[2] = {part.h, part.h + part.rows * stride};
       RunStep(Step<Kind, T>{part, begin, active, halves[begin & 1], halves[~begin & 1], z, stride}, share);
       z += active * Kind::kGates * w.lanes;
-      share.barrier->Wait(share.width);
+      if (!share.barrier->Wait(share.width)) return;
     }
   }
 }
@@ -212,7 +212,7 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
 template <class Kind, class T>
 HWY_INLINE void RunShare(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   BeginPart(part, share);
-  share.barrier->Wait(share.width);
+  if (!share.barrier->Wait(share.width)) return;
   RunSteps(part, share);
   EndPart(part, share);
 }

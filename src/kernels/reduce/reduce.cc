@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reduce/reduce.h"
 
+#include <algorithm>
+
+#include "base/stop_token.h"
+
 namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace {
+
+// Inputs between two looks at whether the run is to end: some milliseconds. Longer rows are folded in parts.
+constexpr int64_t kStopInputs = int64_t{1} << 22;
+
+}  // namespace
 
 ReduceLoops::ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced) {
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -40,11 +50,21 @@ void ReduceLoops::Run(int64_t begin, int64_t end, const void* in, void* acc, voi
     for (size_t d = 0; d < outer; ++d) rows *= d == 0 && sliced ? end - begin : dims_[d].size;
     const auto* from = static_cast<const std::byte*>(in);
     int64_t in_offset = sliced ? begin * dims_[0].in_stride : 0;
-    int64_t acc_offset = 0;
+    int64_t acc_offset = 0, since_look = 0;
     for (int64_t row = 0; row < rows; ++row) {
-      const void* x = from + static_cast<size_t>(in_offset) * fns.in_size;
+      const auto* x = from + static_cast<size_t>(in_offset) * fns.in_size;
       void* total = static_cast<std::byte*>(acc) + static_cast<size_t>(acc_offset) * fns.acc_size;
-      (inner.reduced ? fns.fold : fns.fold_each)(x, total, inner.size);
+      for (int64_t done = 0, n_part = 0; done < inner.size; done += n_part) {
+        n_part = std::min(inner.size - done, kStopInputs);
+        since_look += n_part;
+        if (since_look >= kStopInputs && (since_look = 0, StopRequested())) return;
+        if (inner.reduced) {
+          fns.fold(x + static_cast<size_t>(done) * fns.in_size, total, n_part);
+        } else {
+          fns.fold_each(x + static_cast<size_t>(done) * fns.in_size,
+                        static_cast<std::byte*>(total) + static_cast<size_t>(done) * fns.acc_size, n_part);
+        }
+      }
       for (size_t d = outer; d-- > 0;) {
         in_offset += dims_[d].in_stride;
         acc_offset += dims_[d].out_stride;

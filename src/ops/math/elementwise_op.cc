@@ -106,7 +106,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
   std::array<const void*, kernels::kMaxOperands> in{};
   std::array<size_t, kernels::kMaxOperands> in_size{};
   std::array<Tensor, kernels::kMaxOperands> held;
-  std::vector<std::span<const int64_t>> shapes;
+  std::array<std::span<const int64_t>, kernels::kMaxOperands> shapes;
   int reused = -1;
   const auto size_of = [](TensorType type) {
     return type == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(onnx_optim::BitsOf(type)) / 8;
@@ -128,9 +128,9 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
     }
     in[k] = held[k].data();
     in_size[k] = size_of(held[k].dtype());
-    shapes.push_back(held[k].shape().dims());
+    shapes[k] = held[k].shape().dims();
   }
-  const kernels::BroadcastLoops loops(shape.dims(), shapes);
+  const kernels::BroadcastLoops loops(shape.dims(), std::span(shapes).first(static_cast<size_t>(count)));
   Tensor out;
   void* to;
   if (reused >= 0) {

@@ -28,6 +28,7 @@ using kernels::RecurrentSequence;
 template <class Kind>
 struct RecurrentState : OpState {
   RecurrentSpec spec;
+  bool flush_denormals = true;
   // Of each direction, when all weights are constant.
   std::variant<std::monostate, std::vector<PackedRecurrent<Kind, float>>, std::vector<PackedRecurrent<Kind, double>>>
       packed;
@@ -111,8 +112,9 @@ void SetCell(const RecurrentSpec& spec, size_t d, kernels::GruCell& cell) {
 void SetCell(const RecurrentSpec& spec, size_t d, kernels::RnnCell& cell) { cell.f = spec.functions[d][0]; }
 
 template <class Kind, class T>
-std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentSpec& spec, const WeightTensors& weights,
+std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const WeightTensors& weights,
                                            const WeightSizes& sizes) {
+  const RecurrentSpec& spec = state.spec;
   const int64_t h = sizes.hidden, gates = spec.gates;
   const auto widened = [](const Tensor* tensor) { return tensor != nullptr ? Widened(*tensor) : Tensor(); };
   const Tensor w = Widened(*weights.w), r = Widened(*weights.r), b = widened(weights.b), p = widened(weights.p);
@@ -138,7 +140,7 @@ std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentSpec& spec, const Weig
     typename Kind::Cell cell;
     cell.clip = spec.clip;
     SetCell(spec, static_cast<size_t>(d), cell);
-    packed.emplace_back(cell, one);
+    packed.emplace_back(cell, one, state.flush_denormals);
   }
   return packed;
 }
@@ -318,7 +320,7 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
   const WeightTensors tensors{&ctx.tensor(at.w), &ctx.tensor(at.r), optional(at.b), optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
   const RunSizes sizes = CheckData(ctx, spec, weights);
-  const Packed packed = Pack<Kind, T>(spec, tensors, weights);
+  const Packed packed = Pack<Kind, T>(state, tensors, weights);
   Compute<Kind, T>(ctx, spec, sizes, packed);
 }
 
@@ -328,6 +330,7 @@ template <class Kind>
 std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const RecurrentSpec& spec) {
   auto state = std::make_unique<RecurrentState<Kind>>();
   state->spec = spec;
+  state->flush_denormals = context.flush_denormals();
   const RecurrentOperands& at = *spec.operands;
   const auto constant = [&](int i) { return i >= 0 && context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
   const WeightTensors weights{constant(at.w), constant(at.r), constant(at.b), constant(at.p)};
@@ -340,9 +343,9 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
   }
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
   if (weights.w->dtype() == TensorType::kDouble) {
-    state->packed = Pack<Kind, double>(spec, weights, sizes);
+    state->packed = Pack<Kind, double>(*state, weights, sizes);
   } else {
-    state->packed = Pack<Kind, float>(spec, weights, sizes);
+    state->packed = Pack<Kind, float>(*state, weights, sizes);
   }
   return state;
 }

@@ -110,7 +110,7 @@ TEST(SequenceMapRun, KeepsTheOrderWithAnyNumberOfThreads) {
         ASSERT_EQ(y.size(), count);
         EXPECT_EQ(y.dtype(), TensorType::kInt64);
         for (int64_t i = 0; i < count; ++i) EXPECT_EQ(y[i].View<int64_t>()[0], 2 * i);
-        EXPECT_EQ(ctx.checks, count);
+        EXPECT_GE(ctx.checks, count) << "before each element";
       }
     }
   }

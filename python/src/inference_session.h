@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// InferenceSession of the Python package: sessions over numpy values. Everything here needs the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "numpy_values.h"
+#include "onnxseq/model_io.h"
+#include "onnxseq/session.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+// Where a model comes from: a path, or bytes kept alive here (those of an onnx.ModelProto are made by it).
+struct ModelSource {
+  std::string path;
+  nanobind::object bytes;
+
+  explicit ModelSource(nanobind::handle model);
+  std::string_view View() const;
+  // Without the GIL. External data of a file that cannot be had is listed, as ReadModelFile does; bytes have none.
+  ModelProto Read(ExternalDataReport* external = nullptr) const;
+};
+
+// What get_inputs() and get_outputs() list.
+struct ValueInfo {
+  std::string name;
+  std::string type;
+  nanobind::object shape;
+};
+
+class InferenceSession {
+ public:
+  InferenceSession(nanobind::handle model, const std::optional<SessionOptions>& options);
+
+  InferenceSession(const InferenceSession&) = delete;
+  InferenceSession& operator=(const InferenceSession&) = delete;
+
+  nanobind::object Run(nanobind::object output_names, nanobind::dict feeds, std::optional<double> timeout);
+  nanobind::object Profile(nanobind::dict feeds);
+  void Trim() const { session_.Trim(); }
+  nanobind::list Inputs() const;
+  nanobind::list Outputs() const;
+
+ private:
+  struct Input {
+    nanobind::object name;  // as dicts hold it: interned
+    DeclaredInput declared;
+  };
+  // The position of the input with this name, -1 for none.
+  int InputOf(nanobind::handle name) const;
+  // The positions of the outputs named, nothing when one is an inner value.
+  std::optional<std::vector<int>> OutputsOf(const std::vector<std::string>& names) const;
+  Value ReadFeed(nanobind::handle name, nanobind::handle object, int input, FeedReferences& references) const;
+  ValueMap ReadFeeds(const nanobind::dict& feeds) const;
+  std::unique_ptr<Runner> TakeRunner();
+  void RunPositions(const nanobind::dict& feeds, std::optional<std::vector<int>> positions, const RunOptions& options,
+                    nanobind::list& results);
+
+  Session session_;
+  std::vector<Input> inputs_;
+  std::vector<std::string> output_names_;
+  std::vector<std::unique_ptr<Runner>> idle_;  // guarded by the GIL
+};
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that is to end does so soon, inside long kernels too. Each of these would work for many seconds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "runtime/runtime_test_util.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The promise is 50 ms; a busy machine takes its own time.
+constexpr std::chrono::milliseconds kSoon{1500};
+
+Value Full(std::initializer_list<int64_t> dims, float value) {
+  const Shape shape(dims);
+  Tensor t(TensorType::kFloat, shape);
+  std::ranges::fill(t.MutableView<float>(), value);
+  return t;
+}
+Value Zeros(std::initializer_list<int64_t> dims) { return Full(dims, 0); }
+
+void EndsSoon(const char* graph, const ValueMap& feeds, const std::string& node) {
+  for (const int threads : {1, 2}) {
+    SessionOptions options;
+    options.threads = threads;
+    const Session session = FromText(graph, options);
+    std::atomic<bool> cancel{false};
+    RunOptions run;
+    run.cancel = &cancel;
+    Clock::time_point cancelled;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      cancelled = Clock::now();
+      cancel = true;
+    });
+    const std::string message = ThrownBy<TimeoutError>([&] { session.Run(feeds, {}, run); });
+    const auto ended = Clock::now();
+    canceller.join();
+    EXPECT_EQ(message, node + ": the run was cancelled");
+    EXPECT_LT(ended - cancelled, kSoon);
+    RunOptions timed;
+    timed.timeout = std::chrono::milliseconds(60);
+    const auto begin = Clock::now();
+    EXPECT_EQ(ThrownBy<TimeoutError>([&] { session.Run(feeds, {}, timed); }),
+              node + ": the run takes longer than its limit of 60 ms");
+    EXPECT_LT(Clock::now() - begin, kSoon + *timed.timeout);
+  }
+}
+
+TEST(StopTest, MatMul) {
+  EndsSoon("g (float[M,K] a, float[K,N] b) => (float[M,N] y) { [n] y = MatMul(a, b) }",
+           {{"a", Zeros({30000, 1500})}, {"b", Zeros({1500, 6000})}}, "MatMul node \"n\"");
+}
+
+TEST(StopTest, Lstm) {
+  EndsSoon(
+      "g (float[T,N,I] x, float[1,G,I] w, float[1,G,H] r) => (float[T,1,N,H] y) { [n] y = LSTM <hidden_size: int = "
+      "256>(x, w, r) }",
+      {{"x", Zeros({300000, 4, 8})}, {"w", Zeros({1, 1024, 8})}, {"r", Zeros({1, 1024, 256})}}, "LSTM node \"n\"");
+}
+
+TEST(StopTest, Elementwise) {
+  EndsSoon("g (float[A,1] x, float[1,B] z) => (float[A] y) { [n] t = Pow(x, z) y = ReduceSum <keepdims: int = 0>(t) }",
+           {{"x", Full({20000, 1}, 1.5f)}, {"z", Full({1, 20000}, 0.7f)}}, "Pow node \"n\"");
+}
+
+TEST(StopTest, Poll) {
+  SessionOptions options;
+  options.threads = 2;
+  const Session session =
+      FromText("g (float[M,K] a, float[K,N] b) => (float[M,N] y) { [n] y = MatMul(a, b) }", options);
+  const ValueMap feeds{{"a", Zeros({30000, 1500})}, {"b", Zeros({1500, 6000})}};
+  int polls = 0;
+  const auto caller = std::this_thread::get_id();
+  RunOptions run;
+  run.poll = [&] {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    return ++polls == 3;
+  };
+  EXPECT_EQ(ThrownBy<TimeoutError>([&] { session.Run(feeds, {}, run); }), "MatMul node \"n\": the run was cancelled");
+  EXPECT_EQ(polls, 3);
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE
