@@ -65,7 +65,7 @@ struct Session::Impl {
 
   Impl(ModelProto model_in, const SessionOptions& options_in) : model(std::move(model_in)), options(options_in) {
     CheckModel(model);
-    if (!model.functions().empty()) {
+    if (NeedsInlining(model)) {
       inlined = model;
       InlineFunctions(*inlined);
     }
