@@ -13,6 +13,7 @@
 #include "onnxseq/versions.h"
 #include "ops/declared_types.h"
 #include "ops/infer_node.h"
+#include "ops/op_body.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -201,20 +202,26 @@ void GraphInference::InferNode(ShapesContext& ctx, const NodeProto& node, int64_
     error.AddNode(node.op_type(), node.name());
     throw error;
   }
-  Rule(ctx, node, *op);
+  if (op->body == nullptr) return Rule(ctx, node, *op);
+  const FormalNameLists names(*op);
+  CheckCall(InferScope(ctx, node, names.names(), &body_inference_), *op);
+  InferFunction(ctx, node, index, OpBody(*op, node, opset));
+}
+
+void GraphInference::CheckCall(const InferScope& scope, const OpDef& op) const {
+  const NodeProto& node = scope.node();
+  CheckNode(op, node);
+  for (int i = 0; i < node.input_size(); ++i) {
+    if (scope.HasInput(i) && !scope.IsDefined(i)) scope.FailMissing(scope.InputSubject(i), "is not defined");
+  }
+  CheckInputTypes(op, scope);
 }
 
 void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef& op) {
   const FormalNameLists names(op);
   InferScope scope(ctx, node, names.names(), &body_inference_);
   // The documented functions say themselves what is wrong, in their order; schema arity is the model walk's business.
-  if (mode_ == Mode::kRecord || !IsDocumentedOp(op)) {
-    CheckNode(op, node);
-    for (int i = 0; i < node.input_size(); ++i) {
-      if (scope.HasInput(i) && !scope.IsDefined(i)) scope.FailMissing(scope.InputSubject(i), "is not defined");
-    }
-    CheckInputTypes(op, scope);
-  }
+  if (mode_ == Mode::kRecord || !IsDocumentedOp(op)) CheckCall(scope, op);
   if (mode_ == Mode::kRecord) {
     for (const std::string& attribute : UnknownAttributes(op, node)) {
       scope.Warn(fmt::format("attribute '{}'", attribute), "is not known to this operator");

@@ -58,6 +58,8 @@ class GraphInference {
  private:
   using Declared = std::unordered_map<std::string_view, const TypeProto*>;
   void InferNode(ShapesContext& ctx, const NodeProto& node, int64_t index);
+  // What a node's operator asks of it and of what is known of its inputs.
+  void CheckCall(const InferScope& scope, const OpDef& op) const;
   void InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index, const FunctionProto& function);
   std::vector<ShapeValue> InferBody(InferScope& scope, const GraphProto& body, std::span<const ShapeValue> inputs,
                                     const BodyOptions& options);

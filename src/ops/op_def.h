@@ -101,16 +101,22 @@ struct OpDef {
   std::vector<Formal> outputs;
   std::vector<AttrDef> attributes;
   // Infers the outputs from the inputs, known small integer values included. Formals and attributes were checked before
-  // it in a model walk; in a direct call of one of the nine documented functions they were not.
-  void (*shape)(InferScope&);
+  // it in a model walk; in a direct call of one of the nine documented functions they were not. Null only with a body.
+  void (*shape)(InferScope&) = nullptr;
   // Attributes to state, weight packing; may be null. Checks here whatever does not depend on shapes.
   std::unique_ptr<OpState> (*prepare)(const PrepareContext&) = nullptr;
   // Computes the outputs. Formals, element types and attributes were checked; shapes are this function's to check.
-  void (*run)(RunContext&);
+  // Null only with a body.
+  void (*run)(RunContext&) = nullptr;
   // Results differ from run to run: never folded, never merged.
   bool random = false;
   // Runs its bodies several times: nodes in them that depend on outer values alone are computed once.
   bool repeats_bodies = false;
+  // What the operator is as nodes of other operators, where no kernel is worth it: the call is inferred and run as one
+  // of a function of the model, by op_body.h. Then shape, prepare and run are null. The text is an ONNX function's from
+  // its attributes on, `<epsilon: float = 1e-5> (X, scale) => (Y) { .. }`, for this node and in operators of this
+  // opset.
+  std::string (*body)(const NodeProto& node, int64_t opset) = nullptr;
 };
 
 // The operator's version in force at `opset` of `domain` ("ai.onnx" means ""): the newest since_version <= opset. Null

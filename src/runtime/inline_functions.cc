@@ -15,6 +15,7 @@
 #include "graph/captures.h"
 #include "onnxseq/errors.h"
 #include "ops/infer_node.h"
+#include "ops/op_body.h"
 #include "ops/op_def.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -29,6 +30,30 @@ std::string NameOf(const FunctionProto& function) {
   return Domain(function.domain()).empty()
              ? function.name().as_string()
              : fmt::format("{}.{}", function.domain().as_string(), function.name().as_string());
+}
+
+int64_t OpsetOf(const ModelProto& model, std::string_view domain) {
+  for (const OperatorSetIdProto& import : model.opset_import())
+    if (Domain(import.domain()) == domain) return import.version();
+  return -1;
+}
+
+// The operator of a node that is not a function's call, when it is written as nodes of others.
+const OpDef* OpWithBody(const ModelProto& model, const NodeProto& node) {
+  const std::string_view domain = Domain(node.domain());
+  const OpDef* op = FindOp(domain, node.op_type(), OpsetOf(model, domain));
+  return op != nullptr && op->body != nullptr ? op : nullptr;
+}
+
+bool HasOpWithBody(const ModelProto& model, const Nodes& nodes, int depth) {
+  if (depth > kMaxGraphDepth) throw InvalidArgument(fmt::format("graphs nest deeper than {} levels", kMaxGraphDepth));
+  return std::any_of(nodes.begin(), nodes.end(), [&](const NodeProto& node) {
+    bool found = OpWithBody(model, node) != nullptr;
+    ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
+      found = found || HasOpWithBody(model, body.node(), depth + 1);
+    });
+    return found;
+  });
 }
 
 class Inliner {
@@ -121,13 +146,19 @@ class Inliner {
     while (!pending.empty()) {
       NodeProto node = std::move(pending.back());
       pending.pop_back();
-      const FunctionProto* function = Find(node);
-      if (function != nullptr) {
-        Nodes body = Instantiate(*function, node);
+      const auto replace_by = [&](Nodes body) {
         while (!body.empty()) {
           pending.push_back(std::move(body.back()));
           body.pop_back();
         }
+      };
+      if (const FunctionProto* function = Find(node)) {
+        CheckOpsets(*function);
+        replace_by(Instantiate(*function, node));
+        continue;
+      }
+      if (const OpDef* op = OpWithBody(model_, node)) {
+        replace_by(InstantiateOp(*op, node));
         continue;
       }
       for (AttributeProto& attribute : node.attribute()) {
@@ -141,7 +172,6 @@ class Inliner {
 
   // The nodes that stand for the call.
   Nodes Instantiate(const FunctionProto& function, const NodeProto& call) {
-    CheckOpsets(function);
     GraphProto body = InstantiateFunction(function, call);
     const std::string prefix = fmt::format("{}__{}/", function.name().as_string(), ++instances_);
     const std::string caller = call.name().empty() ? call.op_type().as_string() : call.name().as_string();
@@ -166,6 +196,17 @@ class Inliner {
       copy.add_output(actual);
     }
     return nodes;
+  }
+
+  // An operator's body is written for the model's operator set and holds a few nodes, so neither is checked.
+  Nodes InstantiateOp(const OpDef& op, const NodeProto& node) {
+    try {
+      CheckNode(op, node);
+      return Instantiate(OpBody(op, node, OpsetOf(model_, {})), node);
+    } catch (Error& e) {
+      e.AddNode(node.op_type(), node.name());
+      throw;
+    }
   }
 
   // A function is closed: every name in it, at any depth, is one of its own.
@@ -204,18 +245,12 @@ class Inliner {
     Rename(graph.node(), names, prefix, caller);
   }
 
-  int64_t ModelOpset(std::string_view domain) const {
-    for (const OperatorSetIdProto& import : std::as_const(model_).opset_import())
-      if (Domain(import.domain()) == domain) return import.version();
-    return -1;
-  }
-
   // The written-out nodes are read with the model's operator sets.
   void CheckOpsets(const FunctionProto& function) {
     if (!checked_.insert(&function).second) return;
     for (const OperatorSetIdProto& import : function.opset_import()) {
       const std::string_view domain = Domain(import.domain());
-      const int64_t of_model = ModelOpset(domain);
+      const int64_t of_model = OpsetOf(model_, domain);
       if (of_model < 0) {
         OperatorSetIdProto& added = *model_.add_opset_import();
         added.set_domain(String(domain));
@@ -247,6 +282,10 @@ class Inliner {
 };
 
 }  // namespace
+
+bool NeedsInlining(const ModelProto& model) {
+  return !model.functions().empty() || HasOpWithBody(model, model.graph().node(), 0);
+}
 
 void InlineFunctions(ModelProto& model) { Inliner(model).Run(); }
 

@@ -76,7 +76,7 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     : model(std::move(model_in)), options(options_in), custom_ops(options.custom_ops) {
   CheckModel(model);
   if (!options.data_folder.empty()) LoadExternalData(model, options.data_folder);
-  if (!model.functions().empty()) {
+  if (NeedsInlining(model)) {
     inlined = model;
     InlineFunctions(*inlined);
   }

@@ -35,19 +35,20 @@ void ArgExtreme(const T* x, int64_t* to, int64_t outer, int64_t n, int64_t inner
   }
 }
 
-// to[o, j, i] = the sum of x[o, k, i] over k <= j (k < j when exclusive; from the end when reversed). A is the type of
-// the sum.
-template <class T, class A>
-void RunningSum(const T* x, T* to, int64_t outer, int64_t n, int64_t inner, bool exclusive, bool reverse) {
+// to[o, j, i] = x[o, k, i] over k <= j (k < j when exclusive; from the end when reversed) put together by `fold`, from
+// `first` on; A is the type of what is folded.
+template <class T, class A, class Fold>
+void RunningFold(const T* x, T* to, int64_t outer, int64_t n, int64_t inner, bool exclusive, bool reverse, A first,
+                 Fold fold) {
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
-      A sum{};
+      A folded = first;
       for (int64_t step = 0; step < n; ++step) {
         const int64_t at = (o * n + (reverse ? n - 1 - step : step)) * inner + i;
         const auto value = static_cast<A>(Load(x[at]));
-        if (exclusive) to[at] = static_cast<T>(sum);
-        sum += value;
-        if (!exclusive) to[at] = static_cast<T>(sum);
+        if (exclusive) to[at] = static_cast<T>(folded);
+        folded = fold(folded, value);
+        if (!exclusive) to[at] = static_cast<T>(folded);
       }
     }
   }

@@ -2,6 +2,7 @@
 #include "kernels/reduce/reduce.h"
 
 #include <cstddef>
+#include <functional>
 #include <numeric>
 
 #include "kernels/reduce/along_axis.h"
@@ -90,9 +91,9 @@ TEST(AlongAxis, ExtremeIsTheFirstOrTheLast) {
 TEST(AlongAxis, RunningSums) {
   const int32_t x[] = {1, 10, 2, 20, 3, 30};
   int32_t y[6];
-  RunningSum<int32_t, uint32_t>(x, y, 1, 3, 2, false, false);
+  RunningFold<int32_t, uint32_t>(x, y, 1, 3, 2, false, false, 0, std::plus<>());
   EXPECT_THAT(y, ::testing::ElementsAre(1, 10, 3, 30, 6, 60));
-  RunningSum<int32_t, uint32_t>(x, y, 1, 3, 2, true, true);
+  RunningFold<int32_t, uint32_t>(x, y, 1, 3, 2, true, true, 0, std::plus<>());
   EXPECT_THAT(y, ::testing::ElementsAre(5, 50, 3, 30, 0, 0));
 }
 

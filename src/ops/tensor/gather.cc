@@ -2,33 +2,13 @@
 // Gather: along one axis, the slices that indices name; their dims take the place of that axis. An index counts from
 // the back when negative (version 11 on says so; before it none is meant to be).
 // https://onnx.ai/onnx/operators/onnx__Gather.html
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "ops/op_helpers.h"
+#include "ops/tensor/indices.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-// The indices in [0, n), checked.
-std::vector<int64_t> ReadIndices(const RunContext& ctx, int64_t n) {
-  const Tensor& t = ctx.tensor(1);
-  std::vector<int64_t> indices(static_cast<size_t>(t.NumElements()));
-  if (t.dtype() == TensorType::kInt32) {
-    std::ranges::copy(t.View<int32_t>(), indices.begin());
-  } else {
-    std::ranges::copy(t.View<int64_t>(), indices.begin());
-  }
-  for (size_t i = 0; i < indices.size(); ++i) {
-    int64_t& index = indices[i];
-    if (index < -n || index >= n)
-      ctx.FailInput(1, fmt::format("element {} is {}, not in [{}, {}]", i, index, -n, n - 1));
-    if (index < 0) index += n;
-  }
-  return indices;
-}
 
 void Run(RunContext& ctx) {
   const Tensor data = ctx.tensor(0);
@@ -37,7 +17,7 @@ void Run(RunContext& ctx) {
   for (int d = 0; d < axis; ++d) shape.push_back(data.dim(d));
   for (const int64_t d : ctx.tensor(1).shape()) shape.push_back(d);
   for (int d = axis + 1; d < data.rank(); ++d) shape.push_back(data.dim(d));
-  const std::vector<int64_t> indices = ReadIndices(ctx, data.dim(axis));
+  const std::vector<int64_t> indices = ReadIndices(ctx, 1, data.dim(axis));
   const int64_t outer = DimsProduct(data.shape().dims(), 0, axis),
                 inner = DimsProduct(data.shape().dims(), axis + 1, data.rank());
   const auto count = static_cast<int64_t>(indices.size());
@@ -70,14 +50,7 @@ void ShapeRule(InferScope& scope) {
   const int axis = scope.NormalizeAxis(scope.attrs().Int("axis", 0), static_cast<int>(data.Rank()));
   const OptimDim& n = data[static_cast<size_t>(axis)];
   const std::optional<std::vector<int64_t>> known = scope.InputInts(1);
-  if (known && n.IsInt()) {
-    for (size_t i = 0; i < known->size(); ++i) {
-      if ((*known)[i] < -n.AsInt() || (*known)[i] >= n.AsInt()) {
-        scope.Fail(scope.InputSubject(1),
-                   fmt::format("element {} is {}, not in [{}, {}]", i, (*known)[i], -n.AsInt(), n.AsInt() - 1));
-      }
-    }
-  }
+  CheckKnownIndices(scope, 1, n);
   if (indices.IsUnknown()) return SetLikeInput(scope, 0, OptimShape::Unknown());
   OptimShape shape;
   for (size_t d = 0; d < static_cast<size_t>(axis); ++d) shape.PushBack(data[d]);

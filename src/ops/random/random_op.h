@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RandomUniformLike and RandomNormalLike share: a tensor of the input's dims, of type `dtype` (default: the
-// input's), filled with numbers drawn anew in each run, or always the same ones when the attribute `seed` is given.
+// What the random operators share: numbers drawn anew in each run, or always the same ones when the attribute `seed` is
+// given.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,14 @@ class RandomBits {
   uint64_t state_;
 };
 
-// Fills output 0 with draw(bits, fn_data), one call per element.
-void RunRandomLike(RunContext& ctx, double (*draw)(RandomBits&, const void*), const void* data);
-void RandomLikeShape(InferScope& scope);
-OpDef RandomLikeOp(std::string_view type, std::string_view first, std::string_view second, void (*run)(RunContext&));
+// From the node's float attribute `seed`, or the session.
+RandomBits MakeRandomBits(RunContext& ctx);
+
+// The two distributions: normal with attributes mean and scale, uniform over [low, high).
+enum class Distribution : uint8_t { kNormal, kUniform };
+// The operator that takes its dims and, without `dtype`, its element type from an input, and the one that has them as
+// attributes (dtype float when absent).
+OpDef RandomLikeOp(std::string_view type, Distribution distribution);
+OpDef RandomOp(std::string_view type, Distribution distribution);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/indexed/indexed.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "onnxseq/float16.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Indexed, GathersAndScattersRows) {
+  const std::vector<int16_t> x = {0, 1, 2, 3, 4, 5};
+  const std::vector<int64_t> offsets = {4, 0, 1};
+  std::vector<int16_t> y(6);
+  GatherRows(TensorType::kInt16, x.data(), offsets, 2, y.data());
+  EXPECT_THAT(y, ElementsAre(4, 5, 0, 1, 1, 2));
+  std::vector<int16_t> z(6, 9);
+  const std::vector<int16_t> added = {1, 2, 3, 4, 5, 6};
+  ScatterRows(TensorType::kInt16, ScatterReduction::kNone, z.data(), offsets, 2, added.data());
+  EXPECT_THAT(z, ElementsAre(3, 5, 6, 9, 1, 2));
+}
+
+TEST(Indexed, MovesStringsAndComplexNumbers) {
+  const std::vector<std::string> x = {"a", "a string that is long enough to be on the heap", "c"};
+  const std::vector<int64_t> offsets = {1, 1, 0};
+  std::vector<std::string> y(3);
+  GatherRows(TensorType::kString, x.data(), offsets, 1, y.data());
+  EXPECT_THAT(y, ElementsAre(x[1], x[1], x[0]));
+  FillAt(TensorType::kString, y.data(), std::vector<int64_t>{0, 2}, &x[2]);
+  EXPECT_THAT(y, ElementsAre("c", x[1], "c"));
+  const double pairs[4] = {1, 2, 3, 4};
+  double swapped[4] = {};
+  GatherRows(TensorType::kComplex128, pairs, std::vector<int64_t>{1, 0}, 1, swapped);
+  EXPECT_THAT(swapped, ElementsAre(3, 4, 1, 2));
+}
+
+TEST(Indexed, ReducesWithRepeatedOffsets) {
+  const std::vector<int64_t> offsets = {1, 1, 0};
+  const auto reduced = [&](ScatterReduction reduction, std::vector<float> to, std::vector<float> from) {
+    ScatterRows(TensorType::kFloat, reduction, to.data(), offsets, 1, from.data());
+    return to;
+  };
+  EXPECT_THAT(reduced(ScatterReduction::kAdd, {1, 2}, {3, 4, 5}), ElementsAre(6, 9));
+  EXPECT_THAT(reduced(ScatterReduction::kMul, {1, 2}, {3, 4, 5}), ElementsAre(5, 24));
+  EXPECT_THAT(reduced(ScatterReduction::kMin, {1, 2}, {3, 1, 5}), ElementsAre(1, 1));
+  EXPECT_THAT(reduced(ScatterReduction::kMax, {1, 2}, {3, 1, 5}), ElementsAre(5, 3));
+  for (const ScatterReduction extreme : {ScatterReduction::kMin, ScatterReduction::kMax}) {
+    EXPECT_TRUE(std::isnan(reduced(extreme, {1, 2}, {NAN, 1, 5})[1]));
+    EXPECT_TRUE(std::isnan(reduced(extreme, {1, NAN}, {3, 1, 5})[1]));
+  }
+}
+
+TEST(Indexed, IntegersWrapAndHalvesAreFloats) {
+  const std::vector<int64_t> zero = {0};
+  int64_t sum = std::numeric_limits<int64_t>::max();
+  const int64_t one = 1;
+  ScatterRows(TensorType::kInt64, ScatterReduction::kAdd, &sum, zero, 1, &one);
+  EXPECT_EQ(sum, std::numeric_limits<int64_t>::min());
+  uint16_t product = 0xffff;
+  const uint16_t factor = 0xffff;
+  ScatterRows(TensorType::kUint16, ScatterReduction::kMul, &product, zero, 1, &factor);
+  EXPECT_EQ(product, 1);
+  Float16 half(1.5f);
+  const Float16 other(2.25f);
+  ScatterRows(TensorType::kFloat16, ScatterReduction::kAdd, &half, zero, 1, &other);
+  EXPECT_EQ(static_cast<float>(half), 3.75f);
+  EXPECT_TRUE(CanScatter(TensorType::kString, ScatterReduction::kNone));
+  EXPECT_FALSE(CanScatter(TensorType::kString, ScatterReduction::kAdd));
+  EXPECT_FALSE(CanScatter(TensorType::kBool, ScatterReduction::kMax));
+}
+
+TEST(Indexed, MapsEachAxis) {
+  const std::vector<uint8_t> x = {1, 2, 3, 4, 5, 6};  // [2,3]
+  const std::vector<int64_t> dims = {2, 3};
+  const std::vector<std::vector<int64_t>> maps = {{1, -1, 0, 0}, {-1, 0, 1, 2, 2, 0}};
+  std::vector<uint8_t> y(24);
+  const uint8_t fill = 9;
+  MappedCopy(TensorType::kUint8, x.data(), dims, maps, &fill, y.data());
+  EXPECT_THAT(y, ElementsAre(9, 4, 5, 6, 6, 4, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 3, 1, 9, 1, 2, 3, 3, 1));
+}
+
+TEST(Indexed, MapsScalarsAndNothing) {
+  const float x = 2;
+  float y = 0;
+  MappedCopy(TensorType::kFloat, &x, {}, {}, nullptr, &y);
+  EXPECT_EQ(y, 2);
+  const std::vector<std::vector<int64_t>> maps = {{}, {0}};
+  MappedCopy(TensorType::kFloat, &x, std::vector<int64_t>{1, 1}, maps, nullptr, nullptr);
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

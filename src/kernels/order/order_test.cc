@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/order/order.h"
+
+#include <cmath>
+#include <complex>
+#include <string>
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Order, ComparesTheFirstDifference) {
+  const float a[] = {1, 2, NAN}, b[] = {1, 2, 7};
+  const CompareFn compare = CompareFnFor(TensorType::kFloat);
+  EXPECT_EQ(compare(a, b, 2), 0);
+  EXPECT_GT(compare(a, b, 3), 0);
+  EXPECT_LT(compare(b, a, 3), 0);
+  EXPECT_EQ(compare(a, a, 3), 0);
+  const std::string s[] = {"a", "ab"};
+  EXPECT_LT(CompareFnFor(TensorType::kString)(&s[0], &s[1], 1), 0);
+  const std::complex<float> c[] = {{1, 2}, {1, 3}};
+  EXPECT_LT(CompareFnFor(TensorType::kComplex64)(&c[0], &c[1], 1), 0);
+  const uint64_t u[] = {0, ~uint64_t{0}};
+  EXPECT_LT(CompareFnFor(TensorType::kUint64)(&u[0], &u[1], 1), 0);
+  const bool t[] = {false, true};
+  EXPECT_LT(CompareFnFor(TensorType::kBool)(&t[0], &t[1], 1), 0);
+  EXPECT_EQ(CompareFnFor(TensorType::kInt4), nullptr);
+}
+
+TEST(Order, TakesTheGreatestAndTheLeast) {
+  const std::vector<double> x = {3, NAN, 1, 3, -INFINITY};
+  std::vector<double> values(3);
+  std::vector<int64_t> indices(3);
+  TopK(TensorType::kDouble, x.data(), values.data(), indices.data(), 1, 5, 1, 3, true);
+  EXPECT_THAT(indices, ElementsAre(1, 0, 3));
+  EXPECT_EQ(values[1], 3);
+  TopK(TensorType::kDouble, x.data(), values.data(), indices.data(), 1, 5, 1, 3, false);
+  EXPECT_THAT(indices, ElementsAre(4, 2, 0));
+  EXPECT_THAT(values, ElementsAre(-INFINITY, 1, 3));
+}
+
+TEST(Order, GoesAlongAMiddleAxis) {
+  const std::vector<int8_t> x = {1, 9, 5, 2, 3, 4};  // [1,3,2]
+  std::vector<int8_t> values(4);
+  std::vector<int64_t> indices(4);
+  TopK(TensorType::kInt8, x.data(), values.data(), indices.data(), 1, 3, 2, 2, true);
+  EXPECT_THAT(values, ElementsAre(5, 9, 3, 4));
+  EXPECT_THAT(indices, ElementsAre(1, 0, 2, 2));
+  TopK(TensorType::kInt8, x.data(), nullptr, nullptr, 1, 3, 2, 0, true);
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atan: the arc tangent of each element, in radians.
+// https://onnx.ai/onnx/operators/onnx__Atan.html
+#include <cmath>
+
+#include "ops/math/elementwise_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct AtanFn {
+  template <class T>
+  T operator()(T x) const {
+    return std::atan(x);
+  }
+};
+void Run(RunContext& ctx) { RunUnary<AtanFn>(ctx); }
+
+}  // namespace
+
+std::span<const OpDef> atan_ops() {
+  static const OpDef ops[] = {
+      UnaryOp("Atan", 7, kFloatTypes, Run, {}, "input", "output"),
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

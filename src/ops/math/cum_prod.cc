@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// CumProd: running products along an axis.
+// https://onnx.ai/onnx/operators/onnx__CumProd.html
+#include <functional>
+
+#include "ops/math/cumulative_op.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+void Run(RunContext& ctx) { RunCumulative(ctx, 1, std::multiplies<>()); }
+
+}  // namespace
+
+std::span<const OpDef> cum_prod_ops() {
+  static const OpDef ops[] = {CumulativeOp("CumProd", 26, Run)};
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE
