@@ -124,6 +124,9 @@ class ONNXSEQ_API Owner {
       explicit Lent(Fn fn) : Counted(Destroy), release(std::move(fn)) {}
       static void Destroy(Counted* self) noexcept {
         const std::unique_ptr<Lent> lent(static_cast<Lent*>(self));
+        if constexpr (std::is_constructible_v<Fn, std::nullptr_t>) {
+          if (lent->release == nullptr) return;  // an empty std::function
+        }
         lent->release();
       }
       Fn release;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -64,7 +65,7 @@ TEST(ExecutorTest, FedTensorsAreNeverChanged) {
       "Identity(x) }");
   std::vector<float> mine = {-1, 2, 3};
   const Tensor own = Tensor::Of<float>(Shape{3}, {-1, 2, 3});
-  const Tensor borrowed = Tensor::Borrow(mine.data(), TensorType::kFloat, Shape{3}, std::shared_ptr<const void>());
+  const Tensor borrowed = Tensor::Borrow(mine.data(), TensorType::kFloat, Shape{3}, std::function<void()>());
   for (const Tensor& fed : {own, borrowed}) {
     const ValueMap out = session.Run({{"x", fed}});
     EXPECT_THAT(fed.View<float>(), ElementsAre(-1, 2, 3));

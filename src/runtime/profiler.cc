@@ -21,7 +21,7 @@ void Profiler::OnNode(const NodeEvent& event) {
 std::vector<Profiler::Entry> Profiler::Entries() const {
   const std::lock_guard lock(mutex_);
   std::vector<Entry> sorted = entries_;
-  std::ranges::stable_sort(sorted, {}, &Entry::start_seconds);
+  std::ranges::sort(sorted, {}, &Entry::start_seconds);
   return sorted;
 }
 

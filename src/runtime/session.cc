@@ -2,6 +2,7 @@
 #include "onnxseq/session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/cpu_features.h"
@@ -59,8 +60,11 @@ std::vector<ShapeProblem> FindProblems(const ModelProto& model, const SessionOpt
     else
       same->is_error = true;
   }
-  std::ranges::stable_partition(problems, &ShapeProblem::is_error);
-  return problems;
+  std::vector<ShapeProblem> sorted;
+  for (const bool errors : {true, false})
+    std::ranges::copy_if(problems, std::back_inserter(sorted),
+                         [&](const ShapeProblem& problem) { return problem.is_error == errors; });
+  return sorted;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -5,6 +5,16 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
+void BroadcastLoops::Add(const Dim& dim) {
+  if (count_ < kInline) {
+    inline_[count_] = dim;
+  } else {
+    if (heap_.empty()) heap_.assign(inline_.begin(), inline_.end());
+    heap_.push_back(dim);
+  }
+  ++count_;
+}
+
 BroadcastLoops::BroadcastLoops(std::span<const int64_t> out, std::span<const std::span<const int64_t>> shapes)
     : operands_(static_cast<int>(shapes.size())) {
   std::array<int64_t, kMaxOperands> next{};  // stride of the dim being looked at, from the innermost outwards
@@ -19,8 +29,8 @@ BroadcastLoops::BroadcastLoops(std::span<const int64_t> out, std::span<const std
       next[k] *= own;
     }
     if (size == 1) continue;
-    if (!dims_.empty()) {
-      Dim& inner = dims_.back();
+    if (count_ > 0) {
+      Dim& inner = dims().back();
       bool merges = true;
       for (size_t k = 0; k < shapes.size(); ++k) merges = merges && dim.stride[k] == inner.stride[k] * inner.size;
       if (merges) {
@@ -28,25 +38,28 @@ BroadcastLoops::BroadcastLoops(std::span<const int64_t> out, std::span<const std
         continue;
       }
     }
-    dims_.push_back(dim);
+    Add(dim);
   }
-  if (dims_.empty()) dims_.push_back(Dim{1, {}});
-  std::reverse(dims_.begin(), dims_.end());
+  if (count_ == 0) Add(Dim{1, {}});
+  std::ranges::reverse(dims());
 }
 
 void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, const size_t* in_size, void* out,
                          size_t out_size, RowFn row, const void* fn) const {
   if (begin >= end) return;
-  const Dim& inner = dims_.back();
+  const std::span<const Dim> dims = this->dims();
+  const Dim& inner = dims.back();
   const auto operands = static_cast<size_t>(operands_);
-  const size_t outer = dims_.size() - 1;
-  std::vector<int64_t> index(outer);
+  const size_t outer = dims.size() - 1;
+  std::array<int64_t, kInline> few{};
+  std::vector<int64_t> many(outer > kInline ? outer : 0);
+  int64_t* const index = outer > kInline ? many.data() : few.data();
   std::array<int64_t, kMaxOperands> offset{};  // of the current row's first element
   int64_t rest = begin / inner.size;
   for (size_t d = outer; d-- > 0;) {
-    index[d] = rest % dims_[d].size;
-    rest /= dims_[d].size;
-    for (size_t k = 0; k < operands; ++k) offset[k] += index[d] * dims_[d].stride[k];
+    index[d] = rest % dims[d].size;
+    rest /= dims[d].size;
+    for (size_t k = 0; k < operands; ++k) offset[k] += index[d] * dims[d].stride[k];
   }
   int64_t column = begin % inner.size;
   auto* to = static_cast<std::byte*>(out) + static_cast<size_t>(begin) * out_size;
@@ -62,9 +75,9 @@ void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, cons
     to += static_cast<size_t>(n) * out_size;
     column = 0;
     for (size_t d = outer; d-- > 0;) {
-      for (size_t k = 0; k < operands; ++k) offset[k] += dims_[d].stride[k];
-      if (++index[d] < dims_[d].size) break;
-      for (size_t k = 0; k < operands; ++k) offset[k] -= dims_[d].stride[k] * dims_[d].size;
+      for (size_t k = 0; k < operands; ++k) offset[k] += dims[d].stride[k];
+      if (++index[d] < dims[d].size) break;
+      for (size_t k = 0; k < operands; ++k) offset[k] -= dims[d].stride[k] * dims[d].size;
       index[d] = 0;
     }
   }

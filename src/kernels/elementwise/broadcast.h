@@ -36,7 +36,15 @@ class BroadcastLoops {
     int64_t size;
     std::array<int64_t, kMaxOperands> stride;
   };
-  std::vector<Dim> dims_;  // outermost first; never empty
+  // Few dims are left after merging: they take no allocation.
+  static constexpr size_t kInline = 4;
+  void Add(const Dim& dim);
+  // Outermost first; never empty.
+  std::span<const Dim> dims() const { return {heap_.empty() ? inline_.data() : heap_.data(), count_}; }
+  std::span<Dim> dims() { return {heap_.empty() ? inline_.data() : heap_.data(), count_}; }
+  std::array<Dim, kInline> inline_;
+  std::vector<Dim> heap_;  // all of them when they are more
+  size_t count_ = 0;
   int64_t size_ = 1;
   int operands_;
 };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reduce/reduce.h"
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <numeric>
 
+#include "base/stop_token.h"
 #include "kernels/reduce/along_axis.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -72,6 +74,29 @@ TEST(Reduce, EverySetOfAxes) {
       ASSERT_EQ(whole, expected) << "rank " << dims.size() << ", axes " << mask;
     }
   }
+}
+
+TEST(Reduce, LongRowsGoInPartsAndEndWhenAsked) {
+  const int64_t n = (int64_t{1} << 22) + 5;  // longer than what goes between two looks
+  const std::vector<int64_t> x(static_cast<size_t>(2 * n), 1);
+  int64_t acc[1], y[1] = {-1};
+  const int64_t row[] = {2 * n};
+  const char all[] = {1};
+  const ReduceLoops one_row(row, all);
+  one_row.Run(0, 1, x.data(), acc, y, ReduceFnsFor<SumFold, int64_t>());
+  EXPECT_EQ(y[0], 2 * n * 1000 + 2 * n);
+  const int64_t table[] = {2, n};
+  const char first[] = {1, 0};
+  const ReduceLoops columns(table, first);
+  std::vector<int64_t> accs(static_cast<size_t>(n)), sums(static_cast<size_t>(n));
+  columns.Run(0, 1, x.data(), accs.data(), sums.data(), ReduceFnsFor<SumFold, int64_t>());
+  EXPECT_THAT(sums, ::testing::Each(2002));
+  const std::atomic<bool> cancel{true};
+  StopToken token(&cancel, std::nullopt, nullptr);
+  const StopScope scope(&token);
+  y[0] = -1;
+  one_row.Run(0, 1, x.data(), acc, y, ReduceFnsFor<SumFold, int64_t>());
+  EXPECT_EQ(y[0], -1) << "nothing is finished";
 }
 
 TEST(AlongAxis, ExtremeIsTheFirstOrTheLast) {
