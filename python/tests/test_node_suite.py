@@ -3,8 +3,10 @@
 
 import functools
 
+import onnx
 import onnxseq
 import pytest
+from onnx import numpy_helper
 
 from cases import REPOSITORY, difference
 
@@ -28,6 +30,11 @@ def suite():
     return {case.name: case for case in collect_testcases(None)}
 
 
+def as_array(value):
+    """Some of the cases hold messages."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
 MANIFEST = read_manifest()
 
 
@@ -40,7 +47,7 @@ def test_node(name, request):
     session = onnxseq.InferenceSession(case.model)
     names = [value.name for value in case.model.graph.input]
     for inputs, outputs in case.data_sets:
-        got = session.run(None, dict(zip(names, inputs)))
+        got = session.run(None, dict(zip(names, map(as_array, inputs))))
         assert len(got) == len(outputs)
-        for pair in zip(got, outputs):
+        for pair in zip(got, map(as_array, outputs)):
             assert difference(*pair, max(case.rtol, 1e-3), max(case.atol, 1e-5)) is None

@@ -261,8 +261,8 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
   }
   std::string place = fmt::format("in function {}", std::string_view(function.name()));
   if (!node.name().empty()) place += fmt::format(" called by \"{}\"", std::string_view(node.name()));
+  const Descent descent(*this, fmt::format("/{}", NodePathName(node, index)));
   try {
-    const Descent descent(*this, fmt::format("/{}", NodePathName(node, index)));
     ++at_.functions;
     WalkNodes(inside, body, {});
     Keep(inside, nullptr, at_.path);

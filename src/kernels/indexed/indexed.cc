@@ -75,6 +75,12 @@ void GatherRows(TensorType type, const void* from, std::span<const int64_t> offs
   });
 }
 
+void Fill(TensorType type, void* to, int64_t n, const void* value) {
+  DispatchStorage(type, [&]<class E>(std::type_identity<E>) {
+    std::fill_n(static_cast<E*>(to), n, *static_cast<const E*>(value));
+  });
+}
+
 void FillAt(TensorType type, void* to, std::span<const int64_t> offsets, const void* value) {
   DispatchStorage(type, [&]<class E>(std::type_identity<E>) {
     const E element = *static_cast<const E*>(value);

@@ -23,7 +23,8 @@ bool CanScatter(TensorType type, ScatterReduction reduction);
 // that is there and the new one. Integers wrap, a NaN wins a minimum or maximum, halves are computed as float.
 void ScatterRows(TensorType type, ScatterReduction reduction, void* to, std::span<const int64_t> offsets, int64_t row,
                  const void* from);
-// to[offset] = *value at each offset.
+// to[i] = *value for i < n, and to[offset] = *value at each offset.
+void Fill(TensorType type, void* to, int64_t n, const void* value);
 void FillAt(TensorType type, void* to, std::span<const int64_t> offsets, const void* value);
 
 // to[i0, i1, ..] = from[maps[0][i0], maps[1][i1], ..], or *fill where a map holds -1. `dims` are those of `from`; maps

@@ -32,6 +32,8 @@ TEST(Indexed, MovesStringsAndComplexNumbers) {
   EXPECT_THAT(y, ElementsAre(x[1], x[1], x[0]));
   FillAt(TensorType::kString, y.data(), std::vector<int64_t>{0, 2}, &x[2]);
   EXPECT_THAT(y, ElementsAre("c", x[1], "c"));
+  Fill(TensorType::kString, y.data(), 2, &x[0]);
+  EXPECT_THAT(y, ElementsAre("a", "a", "c"));
   const double pairs[4] = {1, 2, 3, 4};
   double swapped[4] = {};
   GatherRows(TensorType::kComplex128, pairs, std::vector<int64_t>{1, 0}, 1, swapped);

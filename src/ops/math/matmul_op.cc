@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/math/matmul_op.h"
 
+#include <fmt/format.h>
+
+#include "base/checked.h"
 #include "kernels/cast/cast.h"
 #include "kernels/gemm/gemm.h"
+#include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -26,6 +30,46 @@ void MultiplyTyped(RunContext& ctx, const MatrixProduct& product, const Tensor& 
   kernels::MatMul(args, &ctx.team(), ctx.threads());
 }
 
+// Both as matrices: [..., M, K] and [..., K, N].
+struct Operands {
+  Shape a, b;
+  int64_t m() const { return a[a.rank() - 2]; }
+  int64_t k() const { return a[a.rank() - 1]; }
+  int64_t n() const { return b[b.rank() - 1]; }
+};
+
+Shape BatchOf(const RunContext& ctx, int a, int b, const Operands& operands) {
+  Shape batch(operands.a.dims().first(static_cast<size_t>(operands.a.rank() - 2)));
+  const std::span<const int64_t> other = operands.b.dims().first(static_cast<size_t>(operands.b.rank() - 2));
+  while (batch.rank() < static_cast<int>(other.size())) batch.insert(0, 1);
+  const int lead = batch.rank() - static_cast<int>(other.size());
+  for (size_t d = 0; d < other.size(); ++d) {
+    int64_t& dim = batch[lead + static_cast<int>(d)];
+    if (dim == 1) dim = other[d];
+    if (other[d] != dim && other[d] != 1) {
+      ctx.FailInput(b, fmt::format("shape {} does not broadcast with {} before the last two axes",
+                                   ctx.tensor(b).shape().ToString(), ctx.tensor(a).shape().ToString()));
+    }
+  }
+  return batch;
+}
+
+// Where the matrices of an operand with these dims start, for each entry of the batch.
+std::vector<int64_t> Offsets(const Shape& batch, const Shape& shape) {
+  std::vector<int64_t> offsets(static_cast<size_t>(batch.NumElements()));
+  const int lead = batch.rank() - (shape.rank() - 2);
+  const std::vector<int64_t> strides = DenseStrides(shape.dims());
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    auto rest = static_cast<int64_t>(i);
+    for (int d = batch.rank() - 1; d >= 0; --d) {
+      const int64_t index = rest % batch[d];
+      rest /= batch[d];
+      if (d >= lead && shape[d - lead] != 1) offsets[i] += index * strides[static_cast<size_t>(d - lead)];
+    }
+  }
+  return offsets;
+}
+
 Tensor ToFloat(const Tensor& t) {
   Tensor wide(TensorType::kFloat, t.shape());
   kernels::Cast(t.data(), t.dtype(), wide.mutable_data(), TensorType::kFloat, t.NumElements());
@@ -33,6 +77,60 @@ Tensor ToFloat(const Tensor& t) {
 }
 
 }  // namespace
+
+PlannedProduct PlanProduct(const RunContext& ctx, int a_input, int b_input) {
+  const Tensor &a = ctx.tensor(a_input), &b = ctx.tensor(b_input);
+  if (a.rank() == 0) ctx.FailInput(a_input, "must not be a scalar");
+  if (b.rank() == 0) ctx.FailInput(b_input, "must not be a scalar");
+  Operands operands{a.shape(), b.shape()};
+  if (a.rank() == 1) operands.a.insert(0, 1);
+  if (b.rank() == 1) operands.b.push_back(1);
+  if (operands.b[operands.b.rank() - 2] != operands.k()) {
+    ctx.FailInput(b_input,
+                  fmt::format("shape {} does not multiply with {}: {} rows for {} columns", b.shape().ToString(),
+                              a.shape().ToString(), operands.b[operands.b.rank() - 2], operands.k()));
+  }
+  const Shape batch = BatchOf(ctx, a_input, b_input, operands);
+  MatrixProduct product{.m = operands.m(), .n = operands.n(), .k = operands.k()};
+  Shape shape = batch;
+  if (a.rank() > 1) shape.push_back(product.m);
+  if (b.rank() > 1) shape.push_back(product.n);
+  PlannedProduct plan{product, shape};
+  // The list of matrices may be long although they are empty.
+  if (CheckedProduct(shape.dims()) == 0) return plan;
+  if (batch.rank() == operands.a.rank() - 2 && operands.b.rank() == 2) {
+    // One B for all: the batch of A is more rows.
+    plan.product.m *= batch.NumElements();
+  } else {
+    plan.product.batch = batch.NumElements();
+    plan.product.a_offsets = Offsets(batch, operands.a);
+    plan.product.b_offsets = Offsets(batch, operands.b);
+    for (int64_t i = 0; i < plan.product.batch; ++i) plan.product.c_offsets.push_back(i * product.m * product.n);
+  }
+  return plan;
+}
+
+void ProductShape(InferScope& scope, int a_input, int b_input, TensorType dtype) {
+  OptimShape a = scope.InputShape(a_input), b = scope.InputShape(b_input);
+  const bool a_known = !a.IsUnknown(), b_known = !b.IsUnknown();
+  if (a_known && a.Rank() == 0) scope.Fail(scope.InputSubject(a_input), "must not be a scalar");
+  if (b_known && b.Rank() == 0) scope.Fail(scope.InputSubject(b_input), "must not be a scalar");
+  if (!a_known || !b_known) return scope.SetTensor(0, dtype, OptimShape::Unknown());
+  const bool a_vector = a.Rank() == 1, b_vector = b.Rank() == 1;
+  const OptimDim& inner_a = a[a.Rank() - 1];
+  const OptimDim& inner_b = b[b_vector ? 0 : b.Rank() - 2];
+  scope.Unify(inner_a, inner_b, fmt::format("the columns of {}", scope.InputSubject(a_input)),
+              fmt::format("the rows of {}", scope.InputSubject(b_input)));
+  const auto leading = [](const OptimShape& shape) {
+    std::vector<OptimDim> dims = shape.Dims();
+    dims.resize(dims.size() < 2 ? 0 : dims.size() - 2);
+    return OptimShape(std::move(dims));
+  };
+  OptimShape shape = scope.Broadcast(leading(a), leading(b));
+  if (!a_vector) shape.PushBack(a[a.Rank() - 2]);
+  if (!b_vector) shape.PushBack(b[b.Rank() - 1]);
+  scope.SetTensor(0, dtype, std::move(shape));
+}
 
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c) {
   if (c.dtype() == TensorType::kFloat16 || c.dtype() == TensorType::kBfloat16) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MatMul and Gemm share: a product of dense row-major matrices of any element type they take.
+// What MatMul, Gemm and the quantised products share: a product of dense row-major matrices of any element type they
+// take.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "ops/run_context.h"
+#include "shapes/infer_scope.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -20,6 +22,17 @@ struct MatrixProduct {
   int64_t batch = 1;
   std::vector<int64_t> a_offsets = {}, b_offsets = {}, c_offsets = {};
 };
+
+// The product of inputs a and b as numpy.matmul has it: the last two axes are matrices, the ones before them broadcast;
+// a vector gets an axis of one in front (a) or behind (b), dropped from the result, whose shape that is.
+// InvalidArgument for shapes that do not go together.
+struct PlannedProduct {
+  MatrixProduct product;
+  Shape shape;
+};
+PlannedProduct PlanProduct(const RunContext& ctx, int a, int b);
+// Output 0 has that shape.
+void ProductShape(InferScope& scope, int a, int b, TensorType dtype);
 
 // c is an own tensor of the type of a and b.
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
@@ -78,6 +80,10 @@ kernels::Window WindowOver(const RunContext& ctx, const WindowAttributes& attrib
                          .dilation = attributes.dilations,
                          .begin = attributes.begin,
                          .end = attributes.end};
+  // Padding as large lets windows of any size fit.
+  constexpr int64_t kMaxPlaces = int64_t{1} << 27;
+  const std::optional<int64_t> places = CheckedProduct(window.kernel);
+  if (!places || *places > kMaxPlaces) ctx.Fail("attribute 'kernel_shape'", "makes a window of more than 2^27 places");
   for (int axis = 0; axis < attributes.axes(); ++axis) {
     const auto d = static_cast<size_t>(axis);
     const int64_t in = x[axis + 2], extent = attributes.Extent(axis);

@@ -43,6 +43,12 @@ void Run(RunContext& ctx) {
   });
 }
 
+std::vector<int64_t> DimsOf(const OptimShape& shape) {
+  std::vector<int64_t> dims;
+  for (const OptimDim& d : shape) dims.push_back(d.AsInt());
+  return dims;
+}
+
 void ShapeRule(InferScope& scope) {
   const OptimShape& data = scope.InputShape(0);
   const OptimShape& indices = scope.InputShape(1);
@@ -58,10 +64,16 @@ void ShapeRule(InferScope& scope) {
   for (size_t d = static_cast<size_t>(axis) + 1; d < data.Rank(); ++d) shape.PushBack(data[d]);
   SetLikeInput(scope, 0, shape);
   const KnownElements* elements = InputElements(scope, 0);
-  if (elements == nullptr || !known || data.Rank() != 1) return;
+  if (elements == nullptr || !known) return;
+  const std::vector<int64_t> dims = DimsOf(data);
+  const int64_t outer = DimsProduct(dims, 0, axis), inner = DimsProduct(dims, axis + 1, static_cast<int>(dims.size()));
   KnownElements picked;
-  for (const int64_t index : *known)
-    picked.push_back((*elements)[static_cast<size_t>(index < 0 ? index + n.AsInt() : index)]);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (const int64_t index : *known) {
+      const int64_t at = (o * n.AsInt() + (index < 0 ? index + n.AsInt() : index)) * inner;
+      picked.insert(picked.end(), elements->begin() + at, elements->begin() + at + inner);
+    }
+  }
   SetTensorWithElements(scope, 0, scope.InputType(0), shape, std::move(picked));
 }
 

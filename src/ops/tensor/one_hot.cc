@@ -42,8 +42,7 @@ void Run(RunContext& ctx) {
       if (hot >= 0 && hot < depth) at.push_back((place / inner * depth + hot) * inner + place % inner);
     }
     const Tensor off = values.Part(0, Shape{1}), on = values.Part(1, Shape{1});
-    const std::vector<int64_t> all(static_cast<size_t>(out.NumElements()));
-    kernels::GatherRows(out.dtype(), off.data(), all, 1, out.mutable_data());
+    kernels::Fill(out.dtype(), out.mutable_data(), out.NumElements(), off.data());
     kernels::FillAt(out.dtype(), out.mutable_data(), at, on.data());
   }
   ctx.SetOutput(0, std::move(out));

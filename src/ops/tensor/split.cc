@@ -133,10 +133,20 @@ void ShapeRule(InferScope& scope) {
       lengths.assign(static_cast<size_t>(outputs), FloorDiv(n, outputs));
     }
   }
+  const KnownElements* elements = in.Rank() == 1 ? InputElements(scope, 0) : nullptr;
+  int64_t first = 0;
   for (int i = 0; i < outputs; ++i) {
     OptimShape shape = in;
     shape[axis] = lengths.empty() ? scope.Fresh() : lengths[static_cast<size_t>(i)];
-    scope.SetTensor(i, dtype, std::move(shape));
+    const OptimDim length = shape[axis];
+    scope.SetTensor(i, dtype, shape);
+    if (elements == nullptr || !length.IsInt() || first + length.AsInt() > static_cast<int64_t>(elements->size())) {
+      elements = nullptr;
+      continue;
+    }
+    SetTensorWithElements(scope, i, dtype, std::move(shape),
+                          {elements->begin() + first, elements->begin() + first + length.AsInt()});
+    first += length.AsInt();
   }
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMulInteger: the matrix product of 8-bit integers less their zero points, as int32, which wraps. A zero point is
+// one number, or one for each row of A, or column of B. https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
+#include "ops/quantize/integer_product.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+void Run(RunContext& ctx) { ctx.SetOutput(0, IntegerProduct(ctx, 0, 2, 1, 3)); }
+void ShapeRule(InferScope& scope) { ProductShape(scope, 0, 1, TensorType::kInt32); }
+
+}  // namespace
+
+std::span<const OpDef> matmul_integer_ops() {
+  static const OpDef ops[] = {
+      {.domain = "",
+       .type = "MatMulInteger",
+       .since_version = 10,
+       .inputs = {{"A", kByteTypes, "T1"},
+                  {"B", kByteTypes, "T2"},
+                  {.name = "a_zero_point", .types = kByteTypes, .type_var = "T1", .count = FormalCount::kOptional},
+                  {.name = "b_zero_point", .types = kByteTypes, .type_var = "T2", .count = FormalCount::kOptional}},
+       .outputs = {{"Y", {TensorType::kInt32}}},
+       .attributes = {},
+       .shape = ShapeRule,
+       .run = Run},
+  };
+  return ops;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE
