@@ -26,7 +26,8 @@ void Run(RunContext& ctx) { RunUnary<AbsFn, NumericList>(ctx); }
 std::optional<OptimDim> Known(InferScope& scope, std::span<const OptimDim> x) {
   if (scope.context().ProvablyGreaterEqual(x[0], 0)) return x[0];
   if (scope.context().ProvablyGreaterEqual(0, x[0])) return -x[0];
-  return Max(x[0], -x[0]);
+  // The 0 adds nothing but says that no negative number comes out.
+  return Max(Max(x[0], -x[0]), 0);
 }
 void ShapeRule(InferScope& scope) { UnaryShape(scope, Known); }
 

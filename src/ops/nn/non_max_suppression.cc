@@ -61,7 +61,8 @@ void Run(RunContext& ctx) {
       std::iota(order.begin(), order.end(), int64_t{0});
       // A NaN is no score.
       std::erase_if(order, [&](int64_t i) { return ctx.HasInput(4) ? !(score[i] > least) : score[i] != score[i]; });
-      std::ranges::stable_sort(order, [&](int64_t i, int64_t j) { return score[i] > score[j]; });
+      std::ranges::sort(order,
+                        [&](int64_t i, int64_t j) { return score[i] != score[j] ? score[i] > score[j] : i < j; });
       std::vector<int64_t> taken;
       for (const int64_t i : order) {
         if (static_cast<int64_t>(taken.size()) >= most) break;

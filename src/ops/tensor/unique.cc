@@ -28,7 +28,10 @@ Groups Group(const Tensor& slices, int64_t n, int64_t row, bool sorted) {
   };
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return order_of(a, b) < 0; });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const int compared = order_of(a, b);
+    return compared != 0 ? compared < 0 : a < b;
+  });
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
