@@ -21,13 +21,6 @@ namespace nb = nanobind;
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-std::string FileSystemPath(nb::handle object) {
-  PyObject* bytes = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), &bytes) == 0) nb::raise_python_error();
-  const nb::object owner = nb::steal(bytes);
-  return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
-}
-
 ValueInfo Describe(const ValueDescription& value) {
   nb::object shape = nb::none();
   if (value.shape) {
@@ -126,6 +119,13 @@ nb::object Result(const Value& value, const std::string& name) {
 }
 
 }  // namespace
+
+std::string FileSystemPath(nb::handle object) {
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(object.ptr(), &bytes) == 0) nb::raise_python_error();
+  const nb::object owner = nb::steal(bytes);
+  return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
+}
 
 ModelSource::ModelSource(nb::handle model) {
   if (nb::hasattr(model, "SerializeToString")) {

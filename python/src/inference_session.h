@@ -17,6 +17,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// The path as the operating system takes it, from str, bytes or an os.PathLike; raises TypeError for others.
+std::string FileSystemPath(nanobind::handle object);
+
 // Where a model comes from: a path, or bytes kept alive here (those of an onnx.ModelProto are made by it).
 struct ModelSource {
   std::string path;

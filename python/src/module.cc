@@ -9,9 +9,9 @@
 #include "cli/json_events.h"
 #include "inference_session.h"
 #include "numpy_values.h"
+#include "objects.h"
 #include "onnx_io/external_data.h"
 #include "onnx_io/reader.h"
-#include "objects.h"
 #include "onnx_io/writer.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/session.h"
@@ -153,7 +153,8 @@ NB_MODULE(_onnxseq, m) {
       "has to give. denormals: keep denormal numbers instead of flushing them to zero. seed: of random operators "
       "without one of their own. memory_limit: bytes the tensors of one run may take at once, else "
       "onnxseq.MemoryError; 0 = no limit. data_folder: where the external data of a model given as bytes or "
-      "ModelProto lies; that of a file lies beside it. custom_ops: {(domain, type): callable}; a callable gets the inputs as "
+      "ModelProto lies; that of a file lies beside it. custom_ops: {(domain, type): callable}; a callable gets the "
+      "inputs as "
       "read-only arrays and the node's attributes as keywords, and returns the output or a tuple of them.")
       .def(
           "__init__",
@@ -162,13 +163,14 @@ NB_MODULE(_onnxseq, m) {
             if (threads < 0) throw InvalidArgument(fmt::format("threads is {}, but 0 is the least", threads));
             if (memory_limit < 0)
               throw InvalidArgument(fmt::format("memory_limit is {}, but 0 is the least", memory_limit));
-            new (self) SessionOptions{.threads = threads,
-                                      .denormals = denormals,
-                                      .seed = seed,
-                                      .data_folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder),
-                                       .memory_limit = memory_limit,
-                                      .custom_ops = CustomOpsFrom(custom_ops),
-                                      .on_warning = {}};
+            new (self)
+                SessionOptions{.threads = threads,
+                               .denormals = denormals,
+                               .seed = seed,
+                               .data_folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder),
+                               .memory_limit = memory_limit,
+                               .custom_ops = CustomOpsFrom(custom_ops),
+                               .on_warning = {}};
           },
           nb::kw_only(), nb::arg("threads") = 0, nb::arg("denormals") = false, nb::arg("seed") = nb::none(),
           nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(), nb::arg("data_folder") = nb::none())

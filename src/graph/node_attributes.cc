@@ -66,10 +66,9 @@ AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
 }  // namespace
 
 void FailAttribute(std::string_view name, std::string fact) {
-  throw InvalidArgument(std::move(fact), ErrorWhere{.op_type = {},
-                                                    .node_name = {},
-                                                    .subject = fmt::format("attribute '{}'", name),
-                                                    .path = {}});
+  throw InvalidArgument(
+      std::move(fact),
+      ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("attribute '{}'", name), .path = {}});
 }
 
 const AttributeProto* NodeAttributes::Find(std::string_view name) const {

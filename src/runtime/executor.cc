@@ -169,7 +169,6 @@ class GraphRun {
       inputs[i] = Value();
     }
     if (run_.observer != nullptr) context_.ShowFolded();
-    if (run_.can_stop()) run_.Check();
     if (!invariant_done_) {
       RunNodes(plan_.invariant);
       invariant_done_ = true;
@@ -184,7 +183,8 @@ class GraphRun {
     const NodePlan* current = nullptr;
     try {
       for (const NodePlan& node : nodes) {
-        current = &node;
+        const bool is_first = std::exchange(current, &node) == nullptr;
+        if (can_stop && is_first) run_.Check();
         context_.Run(node);
         // Kernels that were asked to end have left their results unfinished.
         if (can_stop) run_.Check();

@@ -45,8 +45,10 @@ struct Session::Impl {
   bool CheckInput(size_t i, Value& value, SymbolSizes& symbols) const;
   // What an input that is not fed is; throws when it must be.
   void CheckMissing(size_t i) const;
-  // Runs with inputs that were checked, consuming them, `symbols` being their sizes; `out` has a place for each of the model's outputs.
-  void Execute(std::span<Value> in, bool overrides, const SymbolSizes& symbols, std::span<Value> out, const RunOptions& run_options) const;
+  // Runs with inputs that were checked, consuming them, `symbols` being their sizes; `out` has a place for each of the
+  // model's outputs.
+  void Execute(std::span<Value> in, bool overrides, const SymbolSizes& symbols, std::span<Value> out,
+               const RunOptions& run_options) const;
 
   ModelProto model;
   std::optional<ModelProto> inlined;

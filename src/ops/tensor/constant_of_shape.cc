@@ -26,9 +26,7 @@ Tensor ValueOf(const NodeAttributes& attrs) {
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   auto state = std::make_unique<FillState>();
   state->value = ValueOf(ctx.attrs());
-  const auto fail = [](std::string fact) {
-    FailAttribute("value", std::move(fact));
-  };
+  const auto fail = [](std::string fact) { FailAttribute("value", std::move(fact)); };
   if (state->value.NumElements() != 1) fail(fmt::format("must have one element, got {}", state->value.TypeString()));
   if (!kTypes.Has(state->value.dtype())) fail(fmt::format("cannot be {}", state->value.TypeString()));
   return state;
