@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SplitToSequence (ai.onnx 11): a tensor cut along `axis` into a sequence. `split` gives the sizes (1-D) or one size
 // for all, the last piece then takes what is left (scalar); without it the pieces have size 1 and, with keepdims = 0,
-// lose the axis. With `split` keepdims is ignored. https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
+// lose the axis. With `split` keepdims is ignored, except that a scalar 1 cuts as its absence does: PyTorch writes
+// torch.unbind so, and engines run it so, though the operator's text does not say it.
+// https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,6 +48,9 @@ class SplitRule {
     }
     const std::optional<std::vector<OptimDim>> values = scope_.InputValue(1);
     const bool is_scalar = split.IsTensor() && split.HasRank() && split.Shape().Rank() == 0;
+    const bool is_list = split.IsTensor() && split.HasRank() && split.Shape().Rank() == 1;
+    may_squeeze_ = scope_.exact() && scope_.attrs().Int("keepdims", 1) == 0 && !is_list &&
+                   !(values && values->front().IsInt() && values->front().AsInt() != 1);
     if (values && is_scalar) {
       if (values->front().IsInt()) return WithSize(values->front().AsInt());
       return Unlisted(scope_.exact() && known_ ? CeilDiv(total_, values->front()) : scope_.Fresh("len"));
@@ -55,8 +60,7 @@ class SplitRule {
           std::all_of(values->begin(), values->end(), [](const OptimDim& value) { return value.IsInt(); });
       if (integers || scope_.exact()) return WithEntries(*values);
     }
-    if (scope_.exact() && split.IsTensor() && split.HasRank() && split.Shape().Rank() == 1)
-      return WithUnknownEntries(split);
+    if (scope_.exact() && is_list) return WithUnknownEntries(split);
     Unlisted(scope_.Fresh("len"));
   }
 
@@ -86,7 +90,8 @@ class SplitRule {
 
   // Nothing said of single pieces; in exact precision all they share. `size` is the size of each, when it is one.
   void Unlisted(OptimDim length, std::optional<OptimDim> size = std::nullopt, bool squeeze = false) {
-    if (!scope_.exact() || !known_) return scope_.SetOutput(0, PlainSequence(input_.Dtype(), std::move(length)));
+    if (!scope_.exact() || !known_ || may_squeeze_)
+      return scope_.SetOutput(0, PlainSequence(input_.Dtype(), std::move(length)));
     const OptimDim along = size ? *size : scope_.context().FreshDim("part", onnx_optim::Interval{0, INT64_MAX});
     std::vector<std::string> varying;
     if (!size) varying.push_back(along.AsExpr());
@@ -116,6 +121,7 @@ class SplitRule {
   void WithSize(int64_t size) {
     if (size <= 0) scope_.Fail(scope_.InputSubject(1), fmt::format("must be positive, got {}", size));
     if (!known_) return Unlisted(scope_.Fresh("len"));
+    if (may_squeeze_) return Unlisted(total_);
     if (!total_.IsInt()) {
       if (!scope_.exact()) return Unlisted(scope_.Fresh("len"));
       const OptimDim count = onnx_optim::CeilDiv(total_, size);
@@ -187,6 +193,8 @@ class SplitRule {
   InferScope& scope_;
   const ShapeValue& input_;
   bool known_ = false;  // the rank, and so axis and total
+  bool may_squeeze_ =
+      false;  // a scalar that is or may be 1, with keepdims = 0: texts and engines differ, so the rank is open
   size_t axis_ = 0;
   OptimDim total_;
 };
@@ -227,7 +235,8 @@ void RunSplitToSequence(RunContext& ctx) {
   const Tensor& input = ctx.tensor(0);
   if (input.rank() == 0) ctx.FailInput(0, fmt::format("must have an axis to split, got {}", input.TypeString()));
   const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", 0), input.rank());
-  const bool squeeze = !ctx.HasInput(1) && ctx.attrs().Int("keepdims", 1) == 0;
+  const bool unit_pieces = !ctx.HasInput(1) || (ctx.tensor(1).rank() == 0 && ReadInt(ctx, 1) == 1);
+  const bool squeeze = unit_pieces && ctx.attrs().Int("keepdims", 1) == 0;
   const int64_t total = input.dim(axis);
   if (input.NumElements() == 0 && total > kMaxEmptyPieces && (!ctx.HasInput(1) || ctx.tensor(1).rank() == 0)) {
     ctx.FailInput(0,
