@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official ONNX node tests named in tests/node_manifest.txt, run as the onnx package generates them."""
+"""The official ONNX node tests as tests/node_manifest.txt lists them, run as the onnx package generates them."""
 
 import functools
 
@@ -43,7 +43,10 @@ MANIFEST = read_manifest()
 def test_node(name, request):
     if MANIFEST[name]:
         request.applymarker(pytest.mark.xfail(reason=MANIFEST[name], strict=True))
-    case = suite()[name]
+    run_case(suite()[name])
+
+
+def run_case(case):
     session = onnxseq.InferenceSession(case.model)
     names = [value.name for value in case.model.graph.input]
     for inputs, outputs in case.data_sets:
