@@ -70,26 +70,26 @@ def softmax_sum():
 CASES = {
     "Add, 10,000 of [16]": lambda: (
         body([("Add", ["a", "b"], ["y"])], ("a", "b")),
-        {"s": [floats(16) for _ in range(10_000)], "t": floats(16)},
+        {"xs": [floats(16) for _ in range(10_000)], "extra": floats(16)},
     ),
     "Shape, 10,000": lambda: (
         body([("Shape", ["a"], ["y"])], dtype=TensorProto.INT64),
-        {"s": [floats(4, 3) for _ in range(10_000)]},
+        {"xs": [floats(4, 3) for _ in range(10_000)]},
     ),
-    "MLP 128-512-128, 1,000 of [1,128]": lambda: (mlp(128), {"s": [floats(1, 128) for _ in range(1000)]}),
-    "the same, 256 of [1..63,128]": lambda: (mlp(128), {"s": ragged(256, 64, 128)}),
-    "Softmax, ReduceSum, 512 of [64,256]": lambda: (softmax_sum(), {"s": [floats(64, 256) for _ in range(512)]}),
-    "LSTM h128, 256 of [1..63,64]": lambda: (lstm(64, 128, 1), {"s": ragged(256, 64, 64)}),
-    "BiLSTM h256, 64 of [1..199,80]": lambda: (lstm(80, 256, 2), {"s": ragged(64, 200, 80)}),
+    "MLP 128-512-128, 1,000 of [1,128]": lambda: (mlp(128), {"xs": [floats(1, 128) for _ in range(1000)]}),
+    "the same, 256 of [1..63,128]": lambda: (mlp(128), {"xs": ragged(256, 64, 128)}),
+    "Softmax, ReduceSum, 512 of [64,256]": lambda: (softmax_sum(), {"xs": [floats(64, 256) for _ in range(512)]}),
+    "LSTM h128, 256 of [1..63,64]": lambda: (lstm(64, 128, 1), {"xs": ragged(256, 64, 64)}),
+    "BiLSTM h256, 64 of [1..199,80]": lambda: (lstm(80, 256, 2), {"xs": ragged(64, 200, 80)}),
 }
 
 
 def make(row, threads, names):
     graph, feeds = CASES[row]()
     sequence = helper.make_tensor_sequence_value_info
-    inputs = [sequence("s", TensorProto.FLOAT, None)] + ([value("t")] if "t" in feeds else [])
-    node = helper.make_node("SequenceMap", list(feeds), ["o"], body=graph)
-    output = sequence("o", graph.output[0].type.tensor_type.elem_type, None)
+    inputs = [sequence("xs", TensorProto.FLOAT, None)] + ([value("extra")] if "extra" in feeds else [])
+    node = helper.make_node("SequenceMap", list(feeds), ["ys"], body=graph)
+    output = sequence("ys", graph.output[0].type.tensor_type.elem_type, None)
     main = helper.make_graph([node], "main", inputs, [output])
     model = helper.make_model(main, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
     calls = {}
