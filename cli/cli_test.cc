@@ -113,6 +113,33 @@ TEST_F(NpzFile, RoundTripsValues) {
   EXPECT_EQ(got.at("empty").sequence().dtype(), TensorType::kDouble);
 }
 
+Map TwoEntries(float second) {
+  return Map(Tensor::Of<std::string>({2}, {"a", "b"}),
+             Sequence({Tensor::Scalar<float>(1), Tensor::Scalar<float>(second)}));
+}
+
+TEST_F(NpzFile, MapsAreRefusedByName) {
+  EXPECT_THAT([] { ArraysFromValues({{"m", TwoEntries(2)}}); },
+              ThrowsMessage<Unsupported>(
+                  "\"m\": is map(string,tensor(float)): .npz files hold tensors and sequences of tensors"));
+  EXPECT_THAT([] { ArraysFromValues({{"s", Sequence::OfValues({TwoEntries(2)})}}); },
+              ThrowsMessage<Unsupported>(
+                  "\"s\": is seq(map(string,tensor(float))): .npz files hold tensors and sequences of tensors"));
+}
+
+TEST(PrintValue, Maps) {
+  EXPECT_EQ(DescribeValue("z", Sequence::OfValues({TwoEntries(2)})),
+            "z: seq(map(string,tensor(float))), 1 element\n"
+            "  [0] map(string,tensor(float)), 2 entries\n"
+            "    [\"a\"] tensor(float)[] = 1\n"
+            "    [\"b\"] tensor(float)[] = 2\n");
+  JsonText json;
+  EmitValue(json, TwoEntries(2));
+  EXPECT_THAT(json.text(), HasSubstr("\"keys\""));
+  EXPECT_EQ(Difference(TwoEntries(2), TwoEntries(2)), "");
+  EXPECT_EQ(Difference(TwoEntries(2), TwoEntries(3)), "[\"b\"] element 0: expected 3, got 2");
+}
+
 TEST_F(NpzFile, DamageIsFound) {
   WriteNpz(path_, {{"x", Tensor::Of<float>({2}, {1, 2})}});
   const std::string good = ReadFileBytes(path_);

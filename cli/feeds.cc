@@ -35,6 +35,7 @@ std::optional<int64_t> ParseInt(std::string_view text) {
 // Which message a .pb file for a value of that type holds.
 ValueFileKind KindOf(const std::string& type) {
   return type.starts_with("seq(")        ? ValueFileKind::kSequence
+         : type.starts_with("map(")      ? ValueFileKind::kMap
          : type.starts_with("optional(") ? ValueFileKind::kOptional
                                          : ValueFileKind::kTensor;
 }
@@ -228,6 +229,9 @@ std::map<std::string, Tensor> ArraysFromValues(const ValueMap& values) {
       arrays.emplace(name + "/none", Tensor::Scalar(true));
     } else if (value.IsTensor()) {
       arrays.emplace(name, value.tensor());
+    } else if (value.IsMap() || !value.sequence().HoldsTensors()) {
+      throw Unsupported(fmt::format("is {}: .npz files hold tensors and sequences of tensors", value.TypeName()),
+                        ErrorWhere{.op_type = {}, .node_name = {}, .subject = fmt::format("\"{}\"", name), .path = {}});
     } else {
       const Sequence& sequence = value.sequence();
       for (int64_t i = 0; i < sequence.size(); ++i) arrays.emplace(fmt::format("{}/{}", name, i), sequence[i]);
@@ -283,12 +287,19 @@ TestData ReadTestData(const std::string& folder, std::span<const ValueDescriptio
 std::string Difference(const Value& got, const Value& expected) {
   if (got.IsTensor() && expected.IsTensor()) return TensorDifference(got.tensor(), expected.tensor());
   if (got.IsNone() && expected.IsNone()) return "";
-  if (!got.IsSequence() || !expected.IsSequence() || got.sequence().size() != expected.sequence().size()) {
-    return fmt::format("expected {}, got {}", expected.TypeString(), got.TypeString());
+  const bool maps = got.IsMap() && expected.IsMap(), sequences = got.IsSequence() && expected.IsSequence();
+  if (!maps && !sequences) return fmt::format("expected {}, got {}", expected.TypeString(), got.TypeString());
+  if (maps) {
+    const std::string difference = TensorDifference(got.map().keys(), expected.map().keys());
+    if (!difference.empty()) return "keys: " + difference;
   }
-  for (int64_t i = 0; i < got.sequence().size(); ++i) {
-    const std::string difference = TensorDifference(got.sequence()[i], expected.sequence()[i]);
-    if (!difference.empty()) return fmt::format("[{}] {}", i, difference);
+  const Sequence& a = maps ? got.map().values() : got.sequence();
+  const Sequence& b = maps ? expected.map().values() : expected.sequence();
+  if (a.size() != b.size()) return fmt::format("expected {}, got {}", expected.TypeString(), got.TypeString());
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const std::string difference = Difference(a.ValueAt(i), b.ValueAt(i));
+    if (!difference.empty())
+      return fmt::format("[{}] {}", maps ? ElementText(got.map().keys(), i) : fmt::format("{}", i), difference);
   }
   return "";
 }

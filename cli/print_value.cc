@@ -132,6 +132,30 @@ void EmitTensor(JsonText& json, const Tensor& tensor) {
   json.EndObject();
 }
 
+// One line for each element of a sequence or map, and for what is in it.
+void AppendElements(std::string& out, const Value& value, int indent) {
+  const Sequence& elements = value.IsMap() ? value.map().values() : value.sequence();
+  constexpr int64_t kShown = 8;
+  for (int64_t i = 0; i < std::min(elements.size(), kShown); ++i) {
+    const Value element = elements.ValueAt(i);
+    const std::string key = value.IsMap() ? ElementText(value.map().keys(), i) : fmt::format("{}", i);
+    out += fmt::format("{:{}}[{}] {}", "", indent, key, element.TypeString());
+    if (element.IsTensor()) {
+      out += fmt::format(" = {}\n", ShortView(element.tensor()));
+    } else {
+      out += '\n';
+      AppendElements(out, element, indent + 2);
+    }
+  }
+  if (elements.size() > kShown) out += fmt::format("{:{}}... {} more\n", "", indent, elements.size() - kShown);
+}
+
+void EmitElements(JsonText& json, const Sequence& elements) {
+  json.Array();
+  for (int64_t i = 0; i < elements.size(); ++i) EmitValue(json, elements.ValueAt(i));
+  json.EndArray();
+}
+
 }  // namespace
 
 std::string ElementText(const Tensor& tensor, int64_t i) { return VisitElement(tensor, i, ToText{}); }
@@ -150,13 +174,8 @@ std::string ShortView(const Tensor& tensor, int64_t limit) {
 std::string DescribeValue(const std::string& name, const Value& value) {
   if (value.IsNone()) return fmt::format("{}: nothing\n", name);
   if (value.IsTensor()) return fmt::format("{}: {} = {}\n", name, value.TypeString(), ShortView(value.tensor()));
-  const Sequence& sequence = value.sequence();
   std::string out = fmt::format("{}: {}\n", name, value.TypeString());
-  constexpr int64_t kShown = 8;
-  for (int64_t i = 0; i < std::min(sequence.size(), kShown); ++i) {
-    out += fmt::format("  [{}] {} = {}\n", i, sequence[i].TypeString(), ShortView(sequence[i]));
-  }
-  if (sequence.size() > kShown) out += fmt::format("  ... {} more\n", sequence.size() - kShown);
+  AppendElements(out, value, 2);
   return out;
 }
 
@@ -164,14 +183,19 @@ void EmitValue(JsonText& json, const Value& value) {
   if (value.IsTensor()) return EmitTensor(json, value.tensor());
   json.Object();
   json.Key("kind");
-  json.String(value.IsNone() ? "none" : "sequence");
+  json.String(value.IsNone() ? "none" : value.IsMap() ? "map" : "sequence");
   if (value.IsSequence()) {
-    json.Key("dtype");
-    json.String(onnx_optim::NumpyTypeName(value.sequence().dtype()));
+    if (value.sequence().HoldsTensors()) {
+      json.Key("dtype");
+      json.String(onnx_optim::NumpyTypeName(value.sequence().dtype()));
+    }
     json.Key("elements");
-    json.Array();
-    for (const Tensor& element : value.sequence().elements()) EmitTensor(json, element);
-    json.EndArray();
+    EmitElements(json, value.sequence());
+  } else if (value.IsMap()) {
+    json.Key("keys");
+    EmitTensor(json, value.map().keys());
+    json.Key("values");
+    EmitElements(json, value.map().values());
   }
   json.EndObject();
 }

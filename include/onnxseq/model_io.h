@@ -47,7 +47,7 @@ ONNXSEQ_API void WriteModelFile(const ModelProto& model, const std::string& path
                                 const WriteModelOptions& options = {});
 
 // What the .pb files of test data hold. The file does not say which: the caller does.
-enum class ValueFileKind { kTensor, kSequence, kOptional };
+enum class ValueFileKind { kTensor, kSequence, kOptional, kMap };
 // Throws IoError, ModelParseError, and InvalidArgument or Unsupported for content no value can hold.
 ONNXSEQ_API Value ReadValueFile(const std::string& path, ValueFileKind kind);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: what runs take and give. A Value is a Tensor, a Sequence, or nothing (an absent optional).
+// Values: what runs take and give. A Value is a Tensor, a Sequence, a Map, or nothing (an absent optional).
 //
 // All are handles with shared, reference-counted storage: copying is cheap and copies no elements. Reading one object
 // from many threads is safe; an object being written belongs to one thread.
@@ -212,8 +212,9 @@ class ONNXSEQ_API Tensor {
 
 class Value;
 
-// A list of values of one type, in practice tensors of one element type. Copies share the list until one is changed; a
-// change made through the only handle is made in place (Append is amortised constant).
+// A list of values of one type: tensors of one element type, or maps, or sequences. Copies share the list until one is
+// changed; a change made through the only handle is made in place (Append is amortised constant). Sequences of maps or
+// sequences are not changed: what operators do to sequences is for tensors.
 class ONNXSEQ_API Sequence {
  public:
   // Empty, of tensors with elements of `dtype` (kUndefined: not known yet).
@@ -221,51 +222,96 @@ class ONNXSEQ_API Sequence {
   // Throws InvalidArgument when an element's type differs.
   Sequence(TensorType dtype, std::vector<Tensor> elements);
   explicit Sequence(std::vector<Tensor> elements);
+  // Of any values. Throws InvalidArgument when one is nothing or its type differs from the first's. None at all gives a
+  // sequence of nobody knows what.
+  static Sequence OfValues(std::vector<Value> elements);
 
+  // The element type of a sequence of tensors; kUndefined for others, and when not known.
   TensorType dtype() const { return dtype_; }
+  // The elements are tensors, or there are none.
+  bool HoldsTensors() const;
   int64_t size() const;
   bool empty() const { return size() == 0; }
-  // 0 <= i < size().
+  // 0 <= i < size(). The first two are for sequences of tensors (InvalidArgument otherwise), the last for any.
   const Tensor& operator[](int64_t i) const;
   std::span<const Tensor> elements() const;
+  Value ValueAt(int64_t i) const;
 
+  // For sequences of tensors (InvalidArgument otherwise).
   // 0 <= position <= size(). Throws InvalidArgument when the element type differs.
   void Insert(int64_t position, Tensor element);
   void Append(Tensor element) { Insert(size(), std::move(element)); }
   // 0 <= position < size().
   void Erase(int64_t position);
 
+  // "seq(tensor(float))"
+  std::string TypeName() const;
   // "seq(tensor(float)), 3 elements"
   std::string TypeString() const;
 
  private:
   struct List;
-  const std::vector<Tensor>* list() const;
+  const List* list() const;
   std::vector<Tensor>& Unshared();
   Counted::Handle elements_;  // a List; none while empty
   TensorType dtype_;
 };
 
-// A tensor, a sequence, or nothing. An optional that holds something is what it holds.
+// What each key stands for. Keys are integers or strings, each there once, values are of one type. Immutable; copies
+// share the entries, which are kept in ascending order of their keys (strings by their bytes).
+class ONNXSEQ_API Map {
+ public:
+  // keys: a vector of integers or strings; values: one for each key, in any order. Throws InvalidArgument when there
+  // are not as many, or a key is there twice.
+  Map(Tensor keys, Sequence values);
+  // The same keys with other values, as many and in the order of keys() (InvalidArgument otherwise): shares the keys.
+  Map WithValues(Sequence values) const;
+
+  TensorType key_type() const { return keys().dtype(); }
+  int64_t size() const { return keys().NumElements(); }
+  // [size()], ascending.
+  const Tensor& keys() const;
+  // Value i belongs to key i.
+  const Sequence& values() const;
+
+  // "map(int64,tensor(float))"
+  std::string TypeName() const;
+  // "map(int64,tensor(float)), 3 entries"
+  std::string TypeString() const;
+
+ private:
+  struct Entries;
+  explicit Map(Counted::Handle entries) : entries_(std::move(entries)) {}
+  Counted::Handle entries_;  // an Entries
+};
+
+// A tensor, a sequence, a map, or nothing. An optional that holds something is what it holds.
 class ONNXSEQ_API Value {
  public:
   Value() = default;                                        // nothing: an absent optional
   Value(Tensor tensor) : held_(std::move(tensor)) {}        // NOLINT(google-explicit-constructor)
   Value(Sequence sequence) : held_(std::move(sequence)) {}  // NOLINT(google-explicit-constructor)
+  Value(Map map) : held_(std::move(map)) {}                 // NOLINT(google-explicit-constructor)
 
   bool IsNone() const { return held_.index() == 0; }
   bool IsTensor() const { return held_.index() == 1; }
   bool IsSequence() const { return held_.index() == 2; }
-  // The tensor or sequence; InvalidArgument when it is not one.
+  bool IsMap() const { return held_.index() == 3; }
+  // The tensor, sequence or map; InvalidArgument when it is not one.
   const Tensor& tensor() const;
   const Sequence& sequence() const;
+  const Map& map() const;
   Tensor& mutable_tensor();
   Sequence& mutable_sequence();
+  // Copies each tensor in it whose memory was lent.
+  void CopyBorrowed();
+  // Without dims and counts: "tensor(float)", "seq(map(int64,tensor(float)))", "nothing"
+  std::string TypeName() const;
   // "tensor(float)[2,3]", "seq(tensor(float)), 3 elements", "nothing"
   std::string TypeString() const;
 
  private:
-  std::variant<std::monostate, Tensor, Sequence> held_;
+  std::variant<std::monostate, Tensor, Sequence, Map> held_;
 };
 
 template <class T>

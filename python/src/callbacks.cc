@@ -55,11 +55,8 @@ nb::object AttributeObject(const AttributeProto& attribute) {
 Value Result(PyObject* object) {
   FeedReferences references;
   Value value = ValueFromPython(object, DeclaredInput(), references);
-  if (value.IsTensor()) value.mutable_tensor().Unshare();
-  if (!value.IsSequence()) return value;
-  std::vector<Tensor> elements(value.sequence().elements().begin(), value.sequence().elements().end());
-  for (Tensor& element : elements) element.Unshare();
-  return Sequence(value.sequence().dtype(), std::move(elements));
+  value.CopyBorrowed();
+  return value;
 }
 
 void Call(PyObject* callable, CustomOpContext& ctx) {

@@ -216,23 +216,127 @@ Tensor TensorFromObject(PyObject* object, TensorType declared, FeedReferences& r
   return TensorFromArray(std::move(array), references);
 }
 
-Sequence SequenceFromList(PyObject* list, TensorType declared, FeedReferences& references) {
-  // A tuple of its own: converting an element may run Python code that changes the list.
-  const Ref items = Own(PySequence_Tuple(list));
-  const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
-  std::vector<Tensor> elements;
-  elements.reserve(static_cast<size_t>(size));
-  for (Py_ssize_t i = 0; i < size; ++i) {
+// A list in a list in a list ends as Python's own recursion does.
+class RecursionGuard {
+ public:
+  RecursionGuard() {
+    if (Py_EnterRecursiveCall(" while converting a value") != 0) throw PythonError();
+  }
+  ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+  RecursionGuard(const RecursionGuard&) = delete;
+  RecursionGuard& operator=(const RecursionGuard&) = delete;
+};
+
+Value NestedFromObject(PyObject* object, const DeclaredInput* declared, FeedReferences& references) {
+  const RecursionGuard guard;
+  static const DeclaredInput unknown;
+  if (object == Py_None) throw InvalidArgument("None is no value here");
+  return ValueFromPython(object, declared == nullptr ? unknown : *declared, references);
+}
+
+template <class T>
+Tensor IntegerKeys(const std::vector<PyObject*>& keys, TensorType type) {
+  Tensor tensor(type, Shape{static_cast<int64_t>(keys.size())});
+  T* out = tensor.MutableView<T>().data();
+  for (PyObject* key : keys) {
+    const Ref number = Own(PyNumber_Index(key));
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+    bool fits = overflow == 0 && std::in_range<T>(value);
+    *out = static_cast<T>(value);
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      if (overflow > 0) {
+        *out = PyLong_AsUnsignedLongLong(number.get());
+        fits = PyErr_Occurred() == nullptr;
+        PyErr_Clear();
+      }
+    }
+    if (!fits) {
+      const Ref text = Own(PyObject_Str(key));
+      throw InvalidArgument(fmt::format("the key {} is no {}", TextOf(text.get()), onnx_optim::TensorTypeName(type)));
+    }
+    ++out;
+  }
+  return tensor;
+}
+
+Tensor KeysFromObjects(const std::vector<PyObject*>& keys, TensorType declared) {
+  const auto is_text = [](PyObject* key) { return PyUnicode_Check(key) || PyBytes_Check(key); };
+  if (declared == TensorType::kUndefined && !keys.empty())
+    declared = is_text(keys.front()) ? TensorType::kString : TensorType::kInt64;
+  for (PyObject* key : keys) {
+    const bool text = is_text(key);
+    if (text != (declared == TensorType::kString) || (!text && !PyIndex_Check(key)))
+      throw InvalidArgument(
+          fmt::format("keys must be {}, got {}", onnx_optim::TensorTypeName(declared), Py_TYPE(key)->tp_name));
+  }
+  switch (declared) {
+    case TensorType::kInt8:
+      return IntegerKeys<int8_t>(keys, declared);
+    case TensorType::kInt16:
+      return IntegerKeys<int16_t>(keys, declared);
+    case TensorType::kInt32:
+      return IntegerKeys<int32_t>(keys, declared);
+    case TensorType::kUint8:
+      return IntegerKeys<uint8_t>(keys, declared);
+    case TensorType::kUint16:
+      return IntegerKeys<uint16_t>(keys, declared);
+    case TensorType::kUint32:
+      return IntegerKeys<uint32_t>(keys, declared);
+    case TensorType::kUint64:
+      return IntegerKeys<uint64_t>(keys, declared);
+    case TensorType::kString: {
+      Tensor tensor(declared, Shape{static_cast<int64_t>(keys.size())});
+      std::string* out = tensor.MutableView<std::string>().data();
+      for (PyObject* key : keys) *out++ = TextOf(key);
+      return tensor;
+    }
+    default:
+      return IntegerKeys<int64_t>(keys, TensorType::kInt64);
+  }
+}
+
+// The sequence of the elements of a list or the values of a dict; `place` names one in messages.
+template <class Place>
+Sequence SequenceFromObjects(std::span<PyObject* const> objects, const DeclaredInput* declared,
+                             FeedReferences& references, const Place& place) {
+  std::vector<Value> elements;
+  elements.reserve(objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
     try {
-      elements.push_back(TensorFromObject(PyTuple_GET_ITEM(items.get(), i), declared, references));
+      elements.push_back(NestedFromObject(objects[i], declared, references));
     } catch (Error& error) {
-      error.AddPath(fmt::format("in element {}", i));
+      error.AddPath(place(i));
       throw;
     }
   }
-  if (elements.empty()) return Sequence(declared);
-  const TensorType dtype = elements.front().dtype();
-  return Sequence(dtype, std::move(elements));
+  if (elements.empty() && declared != nullptr && declared->kind == DeclaredInput::Kind::kTensor)
+    return Sequence(declared->dtype);
+  return Sequence::OfValues(std::move(elements));
+}
+
+Sequence SequenceFromList(PyObject* list, const DeclaredInput* declared, FeedReferences& references) {
+  // A tuple of its own: converting an element may run Python code that changes the list.
+  const Ref items = Own(PySequence_Tuple(list));
+  std::vector<PyObject*> objects;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) objects.push_back(PyTuple_GET_ITEM(items.get(), i));
+  return SequenceFromObjects(objects, declared, references, [](size_t i) { return fmt::format("in element {}", i); });
+}
+
+Map MapFromDict(PyObject* dict, const DeclaredInput& declared, FeedReferences& references) {
+  const Ref items = Own(PyDict_Items(dict));  // of its own, as above
+  std::vector<PyObject*> keys, values;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+    PyObject* pair = PyList_GET_ITEM(items.get(), i);
+    keys.push_back(PyTuple_GET_ITEM(pair, 0));
+    values.push_back(PyTuple_GET_ITEM(pair, 1));
+  }
+  Tensor key_tensor = KeysFromObjects(keys, declared.dtype);
+  const auto place = [&](size_t i) {
+    const Ref text = Own(PyObject_Repr(keys[i]));
+    return fmt::format("in the value of key {}", TextOf(text.get()));
+  };
+  return Map(std::move(key_tensor), SequenceFromObjects(values, declared.elem.get(), references, place));
 }
 
 PyObject* StringArray(const Tensor& tensor) {
@@ -307,14 +411,18 @@ FeedReferences::Held::~Held() {
 
 DeclaredInput DeclaredInput::Parse(std::string_view type) {
   DeclaredInput declared;
-  constexpr std::string_view kOptional = "optional(", kSequence = "seq(", kTensor = "tensor(";
+  constexpr std::string_view kOptional = "optional(", kSequence = "seq(", kMap = "map(", kTensor = "tensor(";
   if (type.starts_with(kOptional)) type.remove_prefix(kOptional.size());
   if (type.starts_with(kSequence)) {
-    declared.is_sequence = true;
-    type.remove_prefix(kSequence.size());
-  }
-  declared.is_known = declared.is_sequence || type.starts_with(kTensor);
-  if (type.starts_with(kTensor)) {
+    declared.kind = Kind::kSequence;
+    declared.elem = std::make_shared<const DeclaredInput>(Parse(type.substr(kSequence.size())));
+  } else if (type.starts_with(kMap) && type.find(',') != type.npos) {
+    declared.kind = Kind::kMap;
+    type.remove_prefix(kMap.size());
+    declared.dtype = onnx_optim::TensorTypeFromName(type.substr(0, type.find(',')));
+    declared.elem = std::make_shared<const DeclaredInput>(Parse(type.substr(type.find(',') + 1)));
+  } else if (type.starts_with(kTensor)) {
+    declared.kind = Kind::kTensor;
     type.remove_prefix(kTensor.size());
     declared.dtype = onnx_optim::TensorTypeFromName(type.substr(0, type.find(')')));
   }
@@ -322,22 +430,53 @@ DeclaredInput DeclaredInput::Parse(std::string_view type) {
 }
 
 Value ValueFromPython(PyObject* object, const DeclaredInput& declared, FeedReferences& references) {
+  using Kind = DeclaredInput::Kind;
   if (object == Py_None) return Value();
-  const bool is_list = PyList_Check(object) || PyTuple_Check(object);
-  if (is_list && (declared.is_sequence || !declared.is_known))
-    return SequenceFromList(object, declared.dtype, references);
-  return TensorFromObject(object, declared.dtype, references);
+  const bool known = declared.kind != Kind::kUnknown;
+  if ((PyList_Check(object) || PyTuple_Check(object)) && (declared.kind == Kind::kSequence || !known))
+    return SequenceFromList(object, declared.elem.get(), references);
+  if (PyDict_Check(object) && (declared.kind == Kind::kMap || !known)) return MapFromDict(object, declared, references);
+  return TensorFromObject(object, declared.kind == Kind::kTensor ? declared.dtype : TensorType::kUndefined, references);
 }
 
 namespace {
 
+PyObject* ObjectFromValue(const Value& value, Sharing sharing);
+
+// An element of an array without dims: a numpy scalar, str for a string.
+PyObject* ScalarOf(PyObject* array) {
+  const Ref owned = Own(array);
+  PyArrayObject* const held = AsArray(owned.get());
+  return Own(PyArray_ToScalar(PyArray_DATA(held), held)).release();
+}
+
+PyObject* DictFromMap(const Map& map, Sharing sharing) {
+  // Python's own numbers: keys of numpy's would hash alike but print otherwise.
+  const Ref keys = Own(ArrayFromTensor(map.keys(), sharing));
+  const Ref key_list = Own(PyArray_ToList(AsArray(keys.get())));
+  Ref dict = Own(PyDict_New());
+  for (int64_t i = 0; i < map.size(); ++i) {
+    const Value value = map.values().ValueAt(i);
+    const bool scalar = value.IsTensor() && value.tensor().rank() == 0;
+    Ref object = Own(scalar ? ScalarOf(ArrayFromTensor(value.tensor(), sharing)) : ObjectFromValue(value, sharing));
+    if (PyDict_SetItem(dict.get(), PyList_GET_ITEM(key_list.get(), i), object.get()) < 0) throw PythonError();
+  }
+  return dict.release();
+}
+
 PyObject* ObjectFromValue(const Value& value, Sharing sharing) {
   if (value.IsNone()) Py_RETURN_NONE;
   if (value.IsTensor()) return ArrayFromTensor(value.tensor(), sharing);
-  const auto elements = value.sequence().elements();
-  Ref list = Own(PyList_New(static_cast<Py_ssize_t>(elements.size())));
-  for (size_t i = 0; i < elements.size(); ++i) {
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ArrayFromTensor(elements[i], sharing));
+  if (value.IsMap()) return DictFromMap(value.map(), sharing);
+  const Sequence& sequence = value.sequence();
+  Ref list = Own(PyList_New(static_cast<Py_ssize_t>(sequence.size())));
+  if (sequence.HoldsTensors()) {
+    const auto elements = sequence.elements();
+    for (size_t i = 0; i < elements.size(); ++i)
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ArrayFromTensor(elements[i], sharing));
+  } else {
+    for (int64_t i = 0; i < sequence.size(); ++i)
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ObjectFromValue(sequence.ValueAt(i), sharing));
   }
   return list.release();
 }

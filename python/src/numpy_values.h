@@ -39,19 +39,22 @@ class FeedReferences {
 
 // What the model says of an input.
 struct DeclaredInput {
-  // Parses "tensor(float)", "seq(tensor(int64))", "optional(...)".
+  // Parses "tensor(float)", "seq(tensor(int64))", "map(string,tensor(float))", "optional(...)".
   static DeclaredInput Parse(std::string_view type);
-  bool is_sequence = false;
-  bool is_known = false;  // the kind is known
-  TensorType dtype = TensorType::kUndefined;
+  enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kMap };
+  Kind kind = Kind::kUnknown;
+  TensorType dtype = TensorType::kUndefined;    // of a tensor's elements, of a map's keys
+  std::shared_ptr<const DeclaredInput> elem{};  // of a sequence's elements, of a map's values; null when unknown
 };
 
 // The value of a feed: None; an array, anything numpy or DLPack makes one of, a scalar; a list or tuple of those for a
-// sequence. Contiguous arrays are borrowed through `references`. Python scalars and lists take the declared element
+// sequence; a dict for a map, with keys that are str, bytes, int or numpy integers. Contiguous arrays are borrowed
+// through `references`. Python scalars and lists take the declared element type, integers as keys the declared key
 // type.
 Value ValueFromPython(PyObject* object, const DeclaredInput& declared, FeedReferences& references);
 
-// An array, a list of arrays, or None. Tensors with storage of their own that nothing else refers to are handed over,
+// An array, a list, a dict, or None. The values of a dict that are scalars become numpy scalars (str for strings), its
+// keys int or str. Tensors with storage of their own that nothing else refers to are handed over,
 // others copied.
 PyObject* PythonFromValue(const Value& value);
 // The same, read-only: the memory of tensors is shared and kept alive, whoever else uses it.

@@ -44,7 +44,7 @@ std::string Describe(const TypeProto& type, int depth) {
   if (type.has_optional_type())
     return fmt::format("optional({})", Describe(type.optional_type().elem_type(), depth + 1));
   if (type.has_map_type()) {
-    return fmt::format("map({}, {})",
+    return fmt::format("map({},{})",
                        onnx_optim::TensorTypeName(onnx_optim::DataTypeToTensorType(type.map_type().key_type())),
                        Describe(type.map_type().value_type(), depth + 1));
   }
@@ -66,6 +66,7 @@ void CheckDims(const TypeProto& type, int depth) {
   if (type.has_sparse_tensor_type()) check(type.sparse_tensor_type().shape());
   if (type.has_sequence_type()) CheckDims(type.sequence_type().elem_type(), depth + 1);
   if (type.has_optional_type()) CheckDims(type.optional_type().elem_type(), depth + 1);
+  if (type.has_map_type()) CheckDims(type.map_type().value_type(), depth + 1);
 }
 
 Agreement CompareShapes(const OptimShape& inferred, const TensorShapeProto& declared, const ShapesContext& ctx) {
@@ -125,7 +126,11 @@ Agreement Compare(const ShapeValue& inferred, const TypeProto& declared, const S
     if (info.IsKnownEmpty()) return Agreement::kAgree;
     return Compare(info.elem, declared.sequence_type().elem_type(), ctx, depth + 1);
   }
-  if (declared.has_map_type()) return inferred.kind() == Kind::kMap ? Agreement::kAgree : Agreement::kContradict;
+  if (declared.has_map_type()) {
+    const TensorType key = onnx_optim::DataTypeToTensorType(declared.map_type().key_type());
+    if (inferred.kind() != Kind::kMap || inferred.Dtype() != key) return Agreement::kContradict;
+    return Compare(inferred.Elem(), declared.map_type().value_type(), ctx, depth + 1);
+  }
   return Agreement::kAgree;
 }
 

@@ -132,7 +132,9 @@ void CheckInputTypes(const OpDef& op, const InferScope& scope) {
     const Formal* formal = FormalAt(op.inputs, static_cast<size_t>(i));
     if (formal == nullptr || !scope.HasInput(i)) continue;
     const ShapeValue& value = formal->kind == FormalKind::kSequence ? scope.SequenceInput(i) : scope.Input(i);
-    const auto type_of = [](const ShapeValue& v) { return v.IsSequence() ? v.SequenceOf().ElemDtype() : v.Dtype(); };
+    const auto type_of = [](const ShapeValue& v) {
+      return v.IsSequence() ? v.SequenceOf().ElemDtype() : v.IsMap() ? v.Elem().Dtype() : v.Dtype();
+    };
     if (value.IsUnknown()) continue;
     if (formal->kind == FormalKind::kTensor && !value.IsTensor() && !value.IsSparse()) {
       scope.Fail(scope.InputSubject(i), fmt::format("must be a tensor, got {}", InferScope::Describe(value)));
@@ -140,14 +142,23 @@ void CheckInputTypes(const OpDef& op, const InferScope& scope) {
     if (formal->kind == FormalKind::kSequence && !value.IsSequence()) {
       scope.Fail(scope.InputSubject(i), fmt::format("must be a sequence, got {}", InferScope::Describe(value)));
     }
-    if (formal->kind == FormalKind::kTensorOrSequence && !value.IsTensor() && !value.IsSequence()) {
+    const bool nested = value.IsSequence() && (value.SequenceOf().elem.IsMap() || value.SequenceOf().elem.IsSequence());
+    if (formal->kind == FormalKind::kSequence && nested) {
+      scope.Fail(scope.InputSubject(i),
+                 fmt::format("must be a sequence of tensors, got {}", InferScope::Describe(value)));
+    }
+    if (formal->kind == FormalKind::kMap && !value.IsMap()) {
+      scope.Fail(scope.InputSubject(i), fmt::format("must be a map, got {}", InferScope::Describe(value)));
+    }
+    if (formal->kind == FormalKind::kTensorOrSequence && ((!value.IsTensor() && !value.IsSequence()) || nested)) {
       scope.Fail(scope.InputSubject(i),
                  fmt::format("must be a tensor or a sequence, got {}", InferScope::Describe(value)));
     }
     const TensorType type = type_of(value);
-    if (type == TensorType::kUndefined || (!value.IsTensor() && !value.IsSequence())) continue;
+    if (type == TensorType::kUndefined || (!value.IsTensor() && !value.IsSequence() && !value.IsMap())) continue;
     if (!formal->types.Has(type)) {
-      scope.Fail(scope.InputSubject(i), fmt::format("cannot have elements of type {}", TensorTypeName(type)));
+      scope.Fail(scope.InputSubject(i),
+                 fmt::format("cannot have {} of type {}", value.IsMap() ? "values" : "elements", TensorTypeName(type)));
     }
     if (formal->type_var.empty()) continue;
     const auto [it, is_first] = first_of_variable.try_emplace(formal->type_var, i);

@@ -57,13 +57,13 @@ inline constexpr TypeSet kEveryType = [] {
   return all;
 }();
 
-// Which kinds of value a formal takes. kAny: tensors, sequences and absent optionals.
-enum class FormalKind : uint8_t { kTensor, kSequence, kTensorOrSequence, kAny };
+// Which kinds of value a formal takes. kSequence is of tensors. kAny: whatever there is, absent optionals too.
+enum class FormalKind : uint8_t { kTensor, kSequence, kTensorOrSequence, kMap, kSequenceOfMaps, kAny };
 enum class FormalCount : uint8_t { kOne, kOptional, kVariadic };
 
 struct Formal {
   std::string_view name;           // the spec's own
-  TypeSet types = kAllTypes;       // of the tensor, or of the sequence's elements
+  TypeSet types = kAllTypes;       // of the tensor, of the sequence's elements, or of the map's values
   std::string_view type_var = {};  // formals with the same variable have the same element type ("T"); "" = free
   FormalKind kind = FormalKind::kTensor;
   FormalCount count = FormalCount::kOne;  // kVariadic only last

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "onnx_proto/onnx.h"
+#include "onnxseq/errors.h"
 #include "onnxseq/value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -24,16 +26,14 @@ struct SymbolSize {
 };
 using SymbolSizes = std::vector<SymbolSize>;
 
-// A tensor or a sequence of tensors, either perhaps optional. Made once, checked in each run.
+// A tensor, or a sequence or map of what may be such again; perhaps optional. Made once, checked in each run.
 class DeclaredType {
  public:
-  // Throws InvalidArgument, subject `graph input "x"`, when there is no type or element type; Unsupported for maps,
-  // sparse tensors and other kinds that cannot be fed.
+  // Throws InvalidArgument, subject `graph input "x"`, when there is no type or element type; Unsupported for sparse
+  // tensors and other kinds that cannot be fed.
   DeclaredType(const ValueInfoProto& info, std::string_view what);
 
   bool is_optional() const { return optional_; }
-  bool is_sequence() const { return sequence_; }
-  TensorType dtype() const { return dtype_; }
   // "tensor(float)[N,3]"
   const std::string& text() const { return text_; }
 
@@ -46,13 +46,21 @@ class DeclaredType {
     int64_t size = -1;  // -1: not a number
     std::string symbol;
   };
-  bool Matches(const Tensor& tensor) const;
+  struct Type {
+    enum class Kind : uint8_t { kTensor, kSequence, kMap };
+    Kind kind = Kind::kTensor;
+    bool has_shape = false;                     // of a tensor
+    TensorType dtype = TensorType::kUndefined;  // of a tensor's elements, of a map's keys
+    std::vector<Dim> dims;                      // of a tensor
+    std::unique_ptr<Type> elem;                 // of a sequence's elements, of a map's values
+  };
+  Type Read(const TypeProto& type, const ErrorWhere& where, int depth) const;
+  static bool Matches(const Type& type, const Tensor& tensor);
+  static std::string Misfit(const Type& type, const Value& value);
+  static std::string MisfitOfElements(const Type& type, const Sequence& elements, std::string_view what);
 
   bool optional_ = false;
-  bool sequence_ = false;
-  bool has_shape_ = false;
-  TensorType dtype_ = TensorType::kUndefined;
-  std::vector<Dim> dims_;
+  Type type_;
   std::string text_;
 };
 

@@ -20,7 +20,7 @@ std::string TypeText(const TypeProto& type, int depth) {
   if (type.has_optional_type())
     return fmt::format("optional({})", TypeText(type.optional_type().elem_type(), depth + 1));
   if (type.has_map_type())
-    return fmt::format("map({}, {})",
+    return fmt::format("map({},{})",
                        onnx_optim::TensorTypeName(onnx_optim::DataTypeToTensorType(type.map_type().key_type())),
                        TypeText(type.map_type().value_type(), depth + 1));
   return "unknown";

@@ -26,7 +26,26 @@ uint64_t Mix(uint64_t x) {
 
 TensorType TypeOf(const Value& value) {
   if (value.IsTensor()) return value.tensor().dtype();
+  if (value.IsMap()) return value.map().values().dtype();
   return value.IsSequence() ? value.sequence().dtype() : TensorType::kUndefined;
+}
+
+bool IsOf(FormalKind kind, const Value& value) {
+  switch (kind) {
+    case FormalKind::kTensor:
+      return value.IsTensor();
+    case FormalKind::kSequence:
+      return value.IsSequence() && value.sequence().HoldsTensors();
+    case FormalKind::kTensorOrSequence:
+      return value.IsTensor() || (value.IsSequence() && value.sequence().HoldsTensors());
+    case FormalKind::kMap:
+      return value.IsMap();
+    case FormalKind::kSequenceOfMaps:
+      return value.IsSequence() && (value.sequence().empty() || value.sequence().ValueAt(0).IsMap());
+    case FormalKind::kAny:
+      return true;
+  }
+  return false;
 }
 
 class Body;
@@ -121,14 +140,12 @@ class NodeContext final : public RunContext {
         if (check.required && check.kind != FormalKind::kAny) FailKind(static_cast<int>(i), check.kind, value);
         continue;
       }
-      if ((check.kind == FormalKind::kTensor && !value.IsTensor()) ||
-          (check.kind == FormalKind::kSequence && !value.IsSequence()))
-        FailKind(static_cast<int>(i), check.kind, value);
+      if (!IsOf(check.kind, value)) FailKind(static_cast<int>(i), check.kind, value);
       const TensorType type = TypeOf(value);
       if (type == TensorType::kUndefined) continue;  // an empty sequence of nobody knows what
       if (((check.types >> static_cast<int>(type)) & 1u) == 0)
-        FailInput(static_cast<int>(i),
-                  fmt::format("cannot have elements of type {}", onnx_optim::TensorTypeName(type)));
+        FailInput(static_cast<int>(i), fmt::format("cannot have {} of type {}", value.IsMap() ? "values" : "elements",
+                                                   onnx_optim::TensorTypeName(type)));
       if (check.same_as < 0) continue;
       const TensorType first = TypeOf(At(node_->inputs[static_cast<size_t>(check.same_as)]));
       if (first != type && first != TensorType::kUndefined)
@@ -138,9 +155,11 @@ class NodeContext final : public RunContext {
     }
   }
   [[noreturn]] void FailKind(int i, FormalKind kind, const Value& value) const {
-    const std::string_view wanted = kind == FormalKind::kTensor     ? "a tensor"
-                                    : kind == FormalKind::kSequence ? "a sequence"
-                                                                    : "a tensor or a sequence";
+    const std::string_view wanted = kind == FormalKind::kTensor                              ? "a tensor"
+                                    : kind == FormalKind::kMap                               ? "a map"
+                                    : kind == FormalKind::kTensorOrSequence                  ? "a tensor or a sequence"
+                                    : value.IsSequence() && !value.sequence().HoldsTensors() ? "a sequence of tensors"
+                                                                                             : "a sequence";
     FailInput(i, fmt::format("must be {}, got {}", wanted, value.TypeString()));
   }
 

@@ -55,6 +55,37 @@ TEST(FeedsTest, OneSymbolHasOneSizeOverAllInputs) {
             "input \"a\": expected tensor(float)[N,N], got tensor(float)[2,3]: N is 2 in input \"a\"");
 }
 
+Map Numbers(const Tensor& keys) {
+  Sequence values(TensorType::kFloat);
+  for (int64_t i = 0; i < keys.NumElements(); ++i) values.Append(Tensor::Scalar<float>(1));
+  return Map(keys, values);
+}
+
+TEST(FeedsTest, MapsAgainstTheirDeclaration) {
+  const Session session = FromText(
+      "g (float[1] x, optional(map(int64, float)) m, optional(seq(map(string, float[2]))) s) => (float[1] y) "
+      "{ y = Neg(x) }");
+  EXPECT_EQ(session.inputs()[1].type, "optional(map(int64,tensor(float)))");
+  const auto error = [&](const std::string& name, const Value& value) {
+    return ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {name, value}}); });
+  };
+  const Tensor numbers = Tensor::Of<int64_t>(Shape{2}, {1, 2}), text = Tensor::Of<std::string>(Shape{1}, {"a"});
+  EXPECT_EQ(error("m", Numbers(numbers)), "nothing thrown");
+  EXPECT_EQ(error("m", Map(Tensor(TensorType::kInt64, Shape{0}), Sequence())), "nothing thrown");
+  EXPECT_EQ(error("m", Numbers(text)),
+            "input \"m\": expected optional(map(int64,tensor(float)[])), got map(string,tensor(float)), 1 entry");
+  EXPECT_EQ(error("m", Map(numbers, Sequence({Vec({1}).tensor(), Vec({2}).tensor()}))),
+            "input \"m\": expected optional(map(int64,tensor(float)[])), got tensor(float)[1] as value 0");
+  EXPECT_EQ(error("m", Vec({1})), "input \"m\": expected optional(map(int64,tensor(float)[])), got tensor(float)[1]");
+  EXPECT_EQ(error("s", Sequence()), "nothing thrown");
+  EXPECT_EQ(error("s", Sequence::OfValues({Map(text, Sequence({Vec({1, 2}).tensor()}))})), "nothing thrown");
+  EXPECT_EQ(error("s", Sequence::OfValues({Map(text, Sequence({Vec({1, 2}).tensor()})), Numbers(text)})),
+            "input \"s\": expected optional(seq(map(string,tensor(float)[2]))), got tensor(float)[] as value 0 as "
+            "element 1");
+  EXPECT_EQ(error("s", Sequence({Vec({1}).tensor()})),
+            "input \"s\": expected optional(seq(map(string,tensor(float)[2]))), got seq(tensor(float)), 1 element");
+}
+
 TEST(FeedsTest, UnknownRankAndDims) {
   const Session session = FromText("g (float[] x, float[?] z) => (float[] y) { y = Neg(x) }");
   EXPECT_EQ(session.Run({{"x", Tensor::Scalar<float>(1)}, {"z", Vec({1})}}).at("y").TypeString(), "tensor(float)[]");
@@ -115,6 +146,8 @@ TEST(FeedsTest, DeclarationsThatCannotBeFed) {
   EXPECT_EQ(error([](TypeProto& t) { t.mutable_sequence_type(); }), "graph input \"x\": has no type");
   EXPECT_EQ(error([](TypeProto& t) { t.mutable_sparse_tensor_type()->set_elem_type(1); }),
             "graph input \"x\": has type sparse_tensor(float)");
+  EXPECT_EQ(error([](TypeProto& t) { t.mutable_map_type()->set_key_type(1); }),
+            "graph input \"x\": has key type float");
   EXPECT_EQ(error([](TypeProto& t) {
               t.mutable_tensor_type()->set_elem_type(1);
               t.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(-1);

@@ -82,6 +82,8 @@ Value ReadValueFile(const std::string& path, ValueFileKind kind) {
           return SequenceFromProto(ParseMessage<SequenceProto>(file.bytes, file.owner));
         case ValueFileKind::kOptional:
           return ValueFromProto(ParseMessage<OptionalProto>(file.bytes, file.owner));
+        case ValueFileKind::kMap:
+          return MapFromProto(ParseMessage<MapProto>(file.bytes, file.owner));
         case ValueFileKind::kTensor:
           break;
       }

@@ -32,20 +32,6 @@ int Find(const std::vector<ValueDescription>& values, std::string_view name) {
   return it == values.end() ? -1 : static_cast<int>(it - values.begin());
 }
 
-// Memory that was lent to the run, or lies in the model's file, is not handed out.
-void Own(Value& value) {
-  if (value.IsTensor() && value.tensor().IsBorrowed()) {
-    value.mutable_tensor().Unshare();
-  } else if (value.IsSequence()) {
-    const auto elements = value.sequence().elements();
-    if (std::ranges::none_of(elements, [](const Tensor& t) { return t.IsBorrowed(); })) return;
-    std::vector<Tensor> copies(elements.begin(), elements.end());
-    for (Tensor& copy : copies)
-      if (copy.IsBorrowed()) copy.Unshare();
-    value = Sequence(value.sequence().dtype(), std::move(copies));
-  }
-}
-
 // Keeps values of the main graph by name, and passes everything on.
 class ValueCollector : public RunObserver {
  public:
@@ -177,7 +163,7 @@ ValueMap Session::Impl::Run(const ValueMap& feeds, std::span<const std::string> 
   }
   for (const std::string_view name : inner) {
     Value& value = results[std::string(name)] = std::move(collector.values[std::string(name)]);
-    Own(value);
+    value.CopyBorrowed();
   }
   return results;
 }
@@ -212,7 +198,8 @@ void Session::Impl::Execute(std::span<Value> in, bool overrides, const SymbolSiz
     for (Value& value : out) value = Value();
     RunGraph(plan, run, in, {}, out);
   }
-  for (Value& value : out) Own(value);
+  // Memory that was lent to the run, or lies in the model's file, is not handed out.
+  for (Value& value : out) value.CopyBorrowed();
 }
 
 const GraphPlan& Session::Impl::PlanFor(bool overrides, bool keep_values) const {

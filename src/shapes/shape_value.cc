@@ -230,7 +230,7 @@ std::string ShapeValue::ToString() const {
     case Kind::kOptional:
       return fmt::format("optional({})", elem_->ToString());
     case Kind::kMap:
-      return fmt::format("map({}, {})", TensorTypeName(dtype_), elem_->ToString());
+      return fmt::format("map({},{})", TensorTypeName(dtype_), elem_->ToString());
   }
   return {};
 }

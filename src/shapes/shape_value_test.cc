@@ -35,10 +35,10 @@ TEST(ShapeValue, Spelling) {
   EXPECT_EQ(Float(OptimShape::Unknown()).ToString(), "tensor(float)");
   EXPECT_EQ(Seq(4, Float({"N", 3})).ToString(), "seq(tensor(float)[N,3], length 4)");
   EXPECT_EQ(ShapeValue::Optional(Float({2}), true).ToString(), "optional(tensor(float)[2])");
-  EXPECT_EQ(ShapeValue::Map(TensorType::kInt64, Float({"N"})).ToString(), "map(int64, tensor(float)[N])");
+  EXPECT_EQ(ShapeValue::Map(TensorType::kInt64, Float({"N"})).ToString(), "map(int64,tensor(float)[N])");
   EXPECT_EQ(ShapeValue::Sparse(TensorType::kFloat, {3, 4}).ToString(), "sparse_tensor(float)[3,4]");
   EXPECT_EQ(Seq("L", ShapeValue::Map(TensorType::kString, Float({}))).ToString(),
-            "seq(map(string, tensor(float)[]), length L)");
+            "seq(map(string,tensor(float)[]), length L)");
 }
 
 TEST(ShapeValue, WrongKind) {

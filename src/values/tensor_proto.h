@@ -20,9 +20,14 @@ Tensor TensorFromSparse(const SparseTensorProto& proto);
 // raw_data, or string_data for strings. An undefined tensor is InvalidArgument.
 TensorProto TensorToProto(const Tensor& tensor, std::string_view name = {});
 
-// Sequences of tensors; others are Unsupported. An empty one has element type kUndefined: the message does not say it.
+// Of tensors, sequences or maps; sparse tensors and optionals as elements are Unsupported. An empty one has element
+// type kUndefined: the message does not say it.
 Sequence SequenceFromProto(const SequenceProto& proto);
 SequenceProto SequenceToProto(const Sequence& sequence, std::string_view name = {});
+// Throws InvalidArgument, subject `map "m"`, for keys that are not of the key type, not as many as the values, or there
+// twice.
+Map MapFromProto(const MapProto& proto);
+MapProto MapToProto(const Map& map, std::string_view name = {});
 // What the optional holds, nothing when it is empty.
 Value ValueFromProto(const OptionalProto& proto);
 OptionalProto OptionalToProto(const Value& value, std::string_view name = {});

@@ -85,7 +85,10 @@ TEST(ValueProtoTest, SequenceErrors) {
   EXPECT_EQ(ErrorText([&] { (void)SequenceFromProto(proto); }),
             "sequence \"s\": element 1 is tensor(int64), expected tensor(float)");
   proto.set_elem_type(SequenceProto::SEQUENCE);
-  EXPECT_EQ(ErrorText([&] { (void)SequenceFromProto(proto); }), "sequence \"s\": holds elements that are no tensors");
+  EXPECT_EQ(ErrorText([&] { (void)SequenceFromProto(proto); }),
+            "sequence \"s\": holds elements of another kind than it says, or of several");
+  proto.add_optional_values();
+  EXPECT_EQ(ErrorText([&] { (void)SequenceFromProto(proto); }), "sequence \"s\": holds sparse tensors or optionals");
 }
 
 TEST(ValueProtoTest, OptionalsRoundTrip) {
@@ -94,11 +97,51 @@ TEST(ValueProtoTest, OptionalsRoundTrip) {
   EXPECT_EQ(ValueFromProto(OptionalToProto(Sequence({Tensor::Scalar<float>(2)}))).sequence().size(), 1);
   OptionalProto both = OptionalToProto(Tensor::Scalar<float>(2), "o");
   both.mutable_sequence_value();
-  EXPECT_EQ(ErrorText([&] { (void)ValueFromProto(both); }), "optional \"o\": holds both a tensor and a sequence");
+  EXPECT_EQ(ErrorText([&] { (void)ValueFromProto(both); }), "optional \"o\": holds more than one value");
   OptionalProto other;
   other.set_name("o");
-  other.mutable_map_value();
-  EXPECT_EQ(ErrorText([&] { (void)ValueFromProto(other); }), "optional \"o\": holds neither a tensor nor a sequence");
+  other.mutable_optional_value();
+  EXPECT_EQ(ErrorText([&] { (void)ValueFromProto(other); }), "optional \"o\": holds a sparse tensor or an optional");
+}
+
+Map NumbersOf(const Tensor& keys, std::initializer_list<float> numbers) {
+  Sequence values(TensorType::kFloat);
+  for (const float number : numbers) values.Append(Tensor::Scalar(number));
+  return Map(keys, values);
+}
+
+TEST(ValueProtoTest, MapsRoundTrip) {
+  const Map texts = NumbersOf(Tensor::Of<std::string>(Shape{2}, {"b", "a"}), {2, 1});
+  const Map again = MapFromProto(MapToProto(texts, "m"));
+  EXPECT_THAT(again.keys().View<std::string>(), ElementsAre("a", "b"));
+  EXPECT_THAT(again.values()[1].View<float>(), ElementsAre(2));
+  const auto keys = [](const Tensor& t) { return MapFromProto(MapToProto(NumbersOf(t, {1, 2}))).keys(); };
+  EXPECT_THAT(keys(Tensor::Of<int8_t>(Shape{2}, {-1, 3})).View<int8_t>(), ElementsAre(-1, 3));
+  EXPECT_THAT(keys(Tensor::Of<uint64_t>(Shape{2}, {1, UINT64_MAX})).View<uint64_t>(), ElementsAre(1, UINT64_MAX));
+  EXPECT_THAT(keys(Tensor::Of<int64_t>(Shape{2}, {INT64_MIN, 3})).View<int64_t>(), ElementsAre(INT64_MIN, 3));
+  const Sequence list = Sequence::OfValues({texts, texts});
+  EXPECT_EQ(SequenceFromProto(SequenceToProto(list)).TypeString(), "seq(map(string,tensor(float))), 2 elements");
+  const Sequence lists = Sequence::OfValues({list, list});
+  EXPECT_EQ(SequenceFromProto(SequenceToProto(lists)).TypeString(), "seq(seq(map(string,tensor(float)))), 2 elements");
+  EXPECT_EQ(ValueFromProto(OptionalToProto(texts)).map().size(), 2);
+}
+
+TEST(ValueProtoTest, MapErrors) {
+  MapProto proto = MapToProto(NumbersOf(Tensor::Of<int64_t>(Shape{2}, {1, 300}), {1, 2}), "m");
+  const auto error = [&] { return ErrorText([&] { (void)MapFromProto(proto); }); };
+  proto.set_key_type(TensorProto::INT8);
+  EXPECT_EQ(error(), "map \"m\": has key 300, which is no int8");
+  proto.set_key_type(TensorProto::FLOAT);
+  EXPECT_EQ(error(), "map \"m\": has key type float");
+  proto.set_key_type(TensorProto::STRING);
+  EXPECT_EQ(error(), "map \"m\": has integer keys, key type string");
+  proto.set_key_type(TensorProto::INT64);
+  proto.add_keys(1);
+  EXPECT_EQ(error(), "map \"m\": a map has 3 keys for 2 values");
+  *proto.mutable_values()->add_tensor_values() = TensorToProto(Tensor::Scalar<float>(3));
+  EXPECT_EQ(error(), "map \"m\": a map has the key 1 twice");
+  *proto.add_string_keys() = Bytes("x");
+  EXPECT_EQ(error(), "map \"m\": has string keys, key type int64");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class Checker {
   // A file may declare seq(float[N]) although its elements differ in N, as models of the official tests do: then N
   // stands for nothing, and what mentions it is not held against anything.
   void FindRagged(const ShapeValue& inferred, const Value& actual) {
-    if (!inferred.IsSequence() || !actual.IsSequence()) return;
+    if (!inferred.IsSequence() || !actual.IsSequence() || !actual.sequence().HoldsTensors()) return;
     const OptimShape& shape = inferred.SequenceOf().elem.Shape();
     for (size_t d = 0; d < shape.Rank(); ++d) {
       const std::string* name = onnx_optim::SymbolName(shape[d]);
@@ -52,11 +52,19 @@ class Checker {
   void Of(const std::string& what, const ShapeValue& inferred, const Value& actual) {
     switch (inferred.kind()) {
       case ShapeValue::Kind::kTensor:
+        // The documented sequence says that of elements that are no tensors.
+        if (inferred.Dtype() == TensorType::kUndefined && !inferred.HasRank()) return;
         if (!actual.IsTensor()) return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
         return OfTensor(what, inferred, actual.tensor());
       case ShapeValue::Kind::kSequence:
         if (!actual.IsSequence()) return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
         return OfSequence(what, inferred.SequenceOf(), actual.sequence());
+      case ShapeValue::Kind::kMap:
+        if (!actual.IsMap() || actual.map().key_type() != inferred.Dtype())
+          return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
+        for (int64_t i = 0; i < actual.map().size(); ++i)
+          Of(fmt::format("value {} of {}", i, what), inferred.Elem(), actual.map().values().ValueAt(i));
+        return;
       case ShapeValue::Kind::kOptional:
         if (inferred.Present() && *inferred.Present() == actual.IsNone())
           return Say("{} is {}, inferred {}", what, actual.TypeString(), *inferred.Present() ? "present" : "absent");
@@ -114,10 +122,10 @@ class Checker {
     for (int64_t i = 0; i < actual.size(); ++i) {
       const std::string element = fmt::format("element {} of {}", i, what);
       if (inferred.elements) {
-        Of(element, (*inferred.elements)[static_cast<size_t>(i)], actual[i]);
+        Of(element, (*inferred.elements)[static_cast<size_t>(i)], actual.ValueAt(i));
       } else {
         in_summary_ = true;
-        Of(element, inferred.elem, actual[i]);
+        Of(element, inferred.elem, actual.ValueAt(i));
         in_summary_ = false;
       }
     }

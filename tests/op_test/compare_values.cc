@@ -65,14 +65,19 @@ std::string TensorDifference(const Tensor& got, const Tensor& expected, double r
 std::string Difference(const Value& got, const Value& expected, double rtol, double atol) {
   if (got.IsTensor() && expected.IsTensor()) return TensorDifference(got.tensor(), expected.tensor(), rtol, atol);
   if (got.IsNone() && expected.IsNone()) return "";
-  if (!got.IsSequence() || !expected.IsSequence())
+  const bool maps = got.IsMap() && expected.IsMap();
+  if (!maps && (!got.IsSequence() || !expected.IsSequence()))
     return fmt::format("is {}, expected {}", got.TypeString(), expected.TypeString());
-  const Sequence& a = got.sequence();
-  const Sequence& b = expected.sequence();
+  if (maps) {
+    const std::string difference = TensorDifference(got.map().keys(), expected.map().keys(), 0, 0);
+    if (!difference.empty()) return "keys: " + difference;
+  }
+  const Sequence& a = maps ? got.map().values() : got.sequence();
+  const Sequence& b = maps ? expected.map().values() : expected.sequence();
   if (a.size() != b.size() || a.dtype() != b.dtype())
     return fmt::format("is {}, expected {}", a.TypeString(), b.TypeString());
   for (int64_t i = 0; i < a.size(); ++i) {
-    const std::string difference = TensorDifference(a[i], b[i], rtol, atol);
+    const std::string difference = Difference(a.ValueAt(i), b.ValueAt(i), rtol, atol);
     if (!difference.empty()) return fmt::format("element {}: {}", i, difference);
   }
   return "";

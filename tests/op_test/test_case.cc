@@ -115,9 +115,52 @@ Tensor ParseTensor(std::string_view text) {
   return TensorFromProto(ParseTensorText(spelled));
 }
 
+// What stands between the commas that are in no brackets.
+std::vector<std::string_view> Listed(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  int depth = 0;
+  const auto add = [&](size_t end) {
+    const std::string_view part = text.substr(begin, end - begin);
+    if (part.find_first_not_of(" \t\r\n") != part.npos) parts.push_back(part);
+    begin = end + 1;
+  };
+  OutsideStrings(text, [&](size_t i, char c) {
+    if (c == '[' || c == '{' || c == '(') ++depth;
+    if (c == ']' || c == '}' || c == ')') --depth;
+    if (c == ',' && depth == 0) add(i);
+    return true;
+  });
+  add(text.size());
+  return parts;
+}
+
+// `map(int64[2] {1, 2}, float[2] {10, 20})`: a vector of keys, and the values in a row.
+Map ParseMap(std::string_view text) {
+  text = text.substr(std::min(text.find("map(") + 4, text.size()));
+  const std::vector<std::string_view> parts = Listed(text.substr(0, text.rfind(')')));
+  if (parts.size() != 2) throw std::runtime_error("a map is map(KEYS, VALUES)");
+  const Tensor values = ParseTensor(Trim(parts[1]));
+  if (values.rank() != 1) throw std::runtime_error("the values of a map are a vector of scalars");
+  std::vector<Tensor> scalars;
+  for (int64_t i = 0; i < values.NumElements(); ++i) scalars.push_back(values.Part(i, Shape{}));
+  return Map(ParseTensor(Trim(parts[0])), Sequence(values.dtype(), std::move(scalars)));
+}
+
+// `maps [MAP, MAP, ...]`
+Sequence ParseMaps(std::string_view text) {
+  const size_t open = text.find('['), last = text.rfind(']');
+  if (open == text.npos || last == text.npos || last < open) throw std::runtime_error("maps are maps [MAP, ...]");
+  std::vector<Value> maps;
+  for (const std::string_view map : Listed(text.substr(open + 1, last - open - 1))) maps.emplace_back(ParseMap(map));
+  return Sequence::OfValues(std::move(maps));
+}
+
 Value ParseValue(std::string_view text) {
   text = Trim(text);
   if (text == "none") return Value();
+  if (text.starts_with("map(")) return ParseMap(text);
+  if (text.starts_with("maps")) return ParseMaps(text);
   if (!text.starts_with("seq(")) return ParseTensor(text);
   const size_t close = text.find(')'), open = text.find('[', close), last = text.rfind(']');
   if (close == text.npos || open == text.npos || last == text.npos || last < open)
@@ -126,21 +169,8 @@ Value ParseValue(std::string_view text) {
   const TensorType dtype = onnx_optim::TensorTypeFromName(type);
   if (dtype == TensorType::kUndefined) throw std::runtime_error("no element type is named " + type);
   std::vector<Tensor> elements;
-  const std::string_view inside = text.substr(open + 1, last - open - 1);
-  size_t begin = 0;
-  int depth = 0;
-  const auto add = [&](size_t end) {
-    const std::string_view element = inside.substr(begin, end - begin);
-    if (element.find_first_not_of(" \t\r\n") != element.npos) elements.push_back(ParseTensor(element));
-    begin = end + 1;
-  };
-  OutsideStrings(inside, [&](size_t i, char c) {
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (c == ',' && depth == 0) add(i);
-    return true;
-  });
-  add(inside.size());
+  for (const std::string_view element : Listed(text.substr(open + 1, last - open - 1)))
+    elements.push_back(ParseTensor(element));
   return Sequence(dtype, std::move(elements));
 }
 
@@ -155,8 +185,15 @@ void SetTensorType(const Tensor& tensor, bool with_shape, TypeProto* type) {
 // The type of a graph input that is not declared: the value's own.
 void SetTypeOf(const Value& value, TypeProto* type) {
   if (value.IsTensor()) return SetTensorType(value.tensor(), true, type);
+  if (value.IsMap()) {
+    type->mutable_map_type()->set_key_type(onnx_optim::TensorTypeToDataType(value.map().key_type()));
+    const Tensor scalar(value.map().values().dtype(), Shape{});
+    return SetTensorType(scalar, true, type->mutable_map_type()->mutable_value_type());
+  }
   if (!value.IsSequence()) throw std::runtime_error("an absent optional needs a declared type");
-  SetTensorType(Tensor(value.sequence().dtype(), Shape{0}), false, type->mutable_sequence_type()->mutable_elem_type());
+  TypeProto* elem = type->mutable_sequence_type()->mutable_elem_type();
+  if (!value.sequence().HoldsTensors()) return SetTypeOf(value.sequence().ValueAt(0), elem);
+  SetTensorType(Tensor(value.sequence().dtype(), Shape{0}), false, elem);
 }
 
 // `NAME [: TYPE] [= VALUE]`

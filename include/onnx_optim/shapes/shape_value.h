@@ -104,7 +104,7 @@ class ONNXSEQ_API ShapeValue {
   std::optional<bool> Present() const noexcept { return present_; }
 
   // "tensor(float)[2,N]", "tensor(float)" (rank unknown), "seq(tensor(float)[N,3], length 4)",
-  // "optional(tensor(int64)[])", "map(int64, tensor(float)[N])", "sparse_tensor(float)[3,4]", "unknown".
+  // "optional(tensor(int64)[])", "map(int64,tensor(float)[N])", "sparse_tensor(float)[3,4]", "unknown".
   std::string ToString() const;
 
   // Equal knowledge; an unknown rank is no scalar.
@@ -158,7 +158,7 @@ struct SequenceInfo {
   static SequenceInfo Summary(OptimDim length, ShapeValue elem, std::vector<std::string> varying);
 
   // The element type of a sequence of tensors, kUndefined when unknown.
-  TensorType ElemDtype() const noexcept { return elem.Dtype(); }
+  TensorType ElemDtype() const noexcept { return elem.IsMap() ? TensorType::kUndefined : elem.Dtype(); }
   bool IsKnownEmpty() const noexcept { return length.IsInt() && length.AsInt() == 0; }
   // One element, not said which: `elem` with new fresh symbols for those that vary.
   ShapeValue AnyElement(ShapesContext& ctx) const;
