@@ -19,7 +19,6 @@
 namespace nb = nanobind;
 
 namespace ONNX_LIGHT_NAMESPACE {
-namespace {
 
 std::string FileSystemPath(nb::handle object) {
   PyObject* bytes = nullptr;
@@ -27,6 +26,8 @@ std::string FileSystemPath(nb::handle object) {
   const nb::object owner = nb::steal(bytes);
   return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
 }
+
+namespace {
 
 ValueInfo Describe(const ValueDescription& value) {
   nb::object shape = nb::none();

@@ -17,6 +17,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// The path of a str, bytes or os.PathLike object. Throws the Python error for another one.
+std::string FileSystemPath(nanobind::handle object);
+
 // Where a model comes from: a path, or bytes kept alive here (those of an onnx.ModelProto are made by it).
 struct ModelSource {
   std::string path;
