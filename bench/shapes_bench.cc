@@ -27,6 +27,8 @@ void Infer(benchmark::State& state, const std::string& bytes, const std::string&
     const std::string shape = inferred.graphs.at(0).values.at(output).Shape().ToString();
     if (shape == expected && inferred.problems.empty()) continue;
     std::fprintf(stderr, "shapes_bench: %s is %s, not %s\n", output.c_str(), shape.c_str(), expected.c_str());
+    for (const onnxseq::ShapeProblem& problem : inferred.problems)
+      std::fprintf(stderr, "  %s\n", problem.message.c_str());
     std::exit(1);
   }
 }
@@ -46,28 +48,29 @@ BENCHMARK(Chain)->Unit(benchmark::kMillisecond);
 void Transformer(benchmark::State& state) {
   const auto layers = state.range(0);
   std::string graph = fmt::format(
-      "g (float[B,S,64] x0, float[64,64] w, float[64,256] up, float[256,64] down, float[64] one) => (x{}) {{", layers);
+      "g (float[B,S,64] x_0, float[64,64] w, float[64,256] up, float[256,64] down, float[64] one) => (x_{}) {{",
+      layers);
   graph += R"(
     zero = Constant <value_int = 0> () first = Constant <value_int = 1> () front = Constant <value_ints = [0]> ()
     heads = Constant <value_ints = [8, 8]> () width = Constant <value_ints = [64]> () scale = Constant <value_float = 0.35> ())";
   for (int64_t i = 0; i < layers; ++i) {
     std::string layer = R"(
-      h# = LayerNormalization <axis = -1> (x#, one)  s# = Shape (h#)
-      b0# = Gather (s#, zero)  b# = Unsqueeze (b0#, front)  l0# = Gather (s#, first)  l# = Unsqueeze (l0#, front)
-      t# = Concat <axis = 0> (b#, l#, heads)
-      q0# = MatMul (h#, w)  q1# = Reshape (q0#, t#)  q# = Transpose <perm = [0, 2, 1, 3]> (q1#)
-      k0# = MatMul (h#, w)  k1# = Reshape (k0#, t#)  k# = Transpose <perm = [0, 2, 3, 1]> (k1#)
-      v0# = MatMul (h#, w)  v1# = Reshape (v0#, t#)  v# = Transpose <perm = [0, 2, 1, 3]> (v1#)
-      a0# = MatMul (q#, k#)  a1# = Mul (a0#, scale)  a# = Softmax <axis = -1> (a1#)
-      o0# = MatMul (a#, v#)  o1# = Transpose <perm = [0, 2, 1, 3]> (o0#)  u# = Concat <axis = 0> (b#, l#, width)
-      o2# = Reshape (o1#, u#)  o# = MatMul (o2#, w)  y# = Add (x#, o#)
-      n# = LayerNormalization <axis = -1> (y#, one)  f0# = MatMul (n#, up)  f1# = Gelu (f0#)  f# = MatMul (f1#, down)
-      x% = Add (y#, f#))";
+      h_# = LayerNormalization <axis = -1> (x_#, one)  s_# = Shape (h_#)
+      b0_# = Gather (s_#, zero)  b_# = Unsqueeze (b0_#, front)  l0_# = Gather (s_#, first)  l_# = Unsqueeze (l0_#, front)
+      t_# = Concat <axis = 0> (b_#, l_#, heads)
+      q0_# = MatMul (h_#, w)  q1_# = Reshape (q0_#, t_#)  q_# = Transpose <perm = [0, 2, 1, 3]> (q1_#)
+      k0_# = MatMul (h_#, w)  k1_# = Reshape (k0_#, t_#)  k_# = Transpose <perm = [0, 2, 3, 1]> (k1_#)
+      v0_# = MatMul (h_#, w)  v1_# = Reshape (v0_#, t_#)  v_# = Transpose <perm = [0, 2, 1, 3]> (v1_#)
+      a0_# = MatMul (q_#, k_#)  a1_# = Mul (a0_#, scale)  a_# = Softmax <axis = -1> (a1_#)
+      o0_# = MatMul (a_#, v_#)  o1_# = Transpose <perm = [0, 2, 1, 3]> (o0_#)  u_# = Concat <axis = 0> (b_#, l_#, width)
+      o2_# = Reshape (o1_#, u_#)  o_# = MatMul (o2_#, w)  y_# = Add (x_#, o_#)
+      n_# = LayerNormalization <axis = -1> (y_#, one)  f0_# = MatMul (n_#, up)  f1_# = Gelu (f0_#)  f_# = MatMul (f1_#, down)
+      x_% = Add (y_#, f_#))";
     for (size_t at; (at = layer.find('#')) != std::string::npos;) layer.replace(at, 1, fmt::format("{}", i));
     layer.replace(layer.find('%'), 1, fmt::format("{}", i + 1));
     graph += layer;
   }
-  Infer(state, Bytes(graph + " }"), fmt::format("x{}", layers), "[B,S,64]");
+  Infer(state, Bytes(graph + " }"), fmt::format("x_{}", layers), "[B,S,64]");
 }
 BENCHMARK(Transformer)->Arg(50)->Arg(500)->Unit(benchmark::kMillisecond);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checked.h"
 #include "ops/tensor/view_op.h"
@@ -109,15 +110,16 @@ void ShapeRule(InferScope& scope) {
   } else if (total && uncertain.empty()) {
     const OptimDim count = onnx_optim::Product(dims);
     if (total->IsInt() && count.IsInt() && *total != count) wrong(fmt::format("{} elements", total->AsInt()));
+    const auto is_expr = [](const OptimDim& d) { return d.IsExpr(); };
+    const auto symbolic = std::ranges::find_if(dims, is_expr);
+    // Numbers whose product does not fit are too many elements for any tensor.
+    if (symbolic == dims.end() && !count.IsInt()) wrong(fmt::format("{} elements", total->ToString()));
     // One open dim among numbers is what the count leaves for it.
-    if (total->IsInt() && !count.IsInt()) {
-      const auto symbolic = std::find_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); });
-      const bool only = std::count_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); }) == 1;
-      const OptimDim dim = *symbolic;
-      *symbolic = 1;
+    if (total->IsInt() && symbolic != dims.end() && std::ranges::count_if(dims, is_expr) == 1) {
+      const OptimDim dim = std::exchange(*symbolic, 1);
       const OptimDim rest = onnx_optim::Product(dims);
       *symbolic = dim;
-      if (only && rest.IsInt() && rest.AsInt() > 0 && total->AsInt() % rest.AsInt() == 0 && total->AsInt() > 0)
+      if (rest.IsInt() && rest.AsInt() > 0 && total->AsInt() % rest.AsInt() == 0 && total->AsInt() > 0)
         *symbolic =
             scope.Unify(dim, total->AsInt() / rest.AsInt(), "the dim " + dim.ToString(), "what the other dims leave");
     }

@@ -146,7 +146,7 @@ std::optional<OptimDim> Count(InferScope& scope, const OptimDim& n, OptimDim sta
     start = FromBack(n, start);
     end = FromBack(n, end);
   }
-  const BoundKind from = KindOf(scope, start), to = KindOf(scope, end);
+  const BoundKind from = KindOf(scope, start), to = end == n ? BoundKind::kFar : KindOf(scope, end);
   if (from == BoundKind::kOpen || to == BoundKind::kOpen || step == std::numeric_limits<int64_t>::min())
     return std::nullopt;
   if (step > 0) return CeilDiv(Distance(scope, n, start, from, end, to), step);
