@@ -19,6 +19,7 @@
 namespace nb = nanobind;
 
 namespace ONNX_LIGHT_NAMESPACE {
+
 namespace {
 
 ValueInfo Describe(const ValueDescription& value) {

@@ -13,6 +13,7 @@
 #include "onnxseq/versions.h"
 #include "ops/declared_types.h"
 #include "ops/infer_node.h"
+#include "ops/known_values.h"
 #include "ops/op_body.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -33,6 +34,8 @@ std::string_view DomainName(const NodeProto& node) {
   return node.domain() == "ai.onnx" ? std::string_view() : std::string_view(node.domain());
 }
 
+}  // namespace
+
 void AddProblemOnce(ShapesContext& ctx, Problem::Level level, std::string message) {
   if (ctx.Problems().size() >= kMaxProblems) return;
   for (const Problem& problem : ctx.Problems()) {
@@ -41,89 +44,8 @@ void AddProblemOnce(ShapesContext& ctx, Problem::Level level, std::string messag
   ctx.AddProblem(level, std::move(message));
 }
 
-// Adds the outer names a body uses: what it and the bodies inside read or hand out, less what each defines itself.
-void CollectNames(const GraphProto& graph, int depth, std::vector<std::string_view>& names) {
-  if (depth > kMaxDepth) return;
-  std::vector<std::string_view> used;
-  std::unordered_set<std::string_view> own;
-  for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
-  for (const TensorProto& tensor : graph.initializer()) own.insert(tensor.name());
-  for (const SparseTensorProto& tensor : graph.sparse_initializer()) own.insert(tensor.values().name());
-  for (const ValueInfoProto& output : graph.output()) used.push_back(output.name());
-  for (const NodeProto& node : graph.node()) {
-    used.insert(used.end(), node.input().begin(), node.input().end());
-    own.insert(node.output().begin(), node.output().end());
-    for (const AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g()) CollectNames(attribute.g(), depth + 1, used);
-      for (const GraphProto& inner : attribute.graphs()) CollectNames(inner, depth + 1, used);
-    }
-  }
-  for (const std::string_view name : used) {
-    if (!own.contains(name)) names.push_back(name);
-  }
-}
-
-std::vector<std::string_view> NamesUsed(const NodeProto& node) {
-  std::vector<std::string_view> names(node.input().begin(), node.input().end());
-  for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) CollectNames(attribute.g(), 0, names);
-    for (const GraphProto& graph : attribute.graphs()) CollectNames(graph, 0, names);
-  }
-  return names;
-}
-
-}  // namespace
-
-NodeOrder OrderNodes(const GraphProto& graph) {
-  const size_t count = graph.node().size();
-  NodeOrder result;
-  result.order.reserve(count);
-  std::unordered_map<std::string_view, size_t> producer;
-  std::set<std::string_view> outside;
-  for (const ValueInfoProto& input : graph.input()) outside.insert(input.name());
-  for (const TensorProto& tensor : graph.initializer()) outside.insert(tensor.name());
-  producer.reserve(count * 2);
-  for (size_t i = 0; i < count; ++i) {
-    const auto& outputs = graph.node(i).output();
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      if (outputs[k].empty()) continue;
-      if (outside.contains(outputs[k]) || !producer.emplace(outputs[k], i).second) result.repeated.emplace_back(i, k);
-    }
-  }
-  std::vector<std::vector<size_t>> users(count);
-  std::vector<size_t> waits_for(count, 0);
-  bool sorted = true;
-  for (size_t i = 0; i < count; ++i) {
-    for (const std::string_view name : NamesUsed(graph.node(i))) {
-      const auto it = name.empty() ? producer.end() : producer.find(name);
-      if (it == producer.end()) continue;
-      if (it->second >= i) sorted = false;
-      users[it->second].push_back(i);
-      ++waits_for[i];
-    }
-  }
-  if (sorted) {
-    for (size_t i = 0; i < count; ++i) result.order.push_back(i);
-    return result;
-  }
-  std::set<size_t> ready;  // the first node that can go comes first: as near to the file's order as may be
-  for (size_t i = 0; i < count; ++i) {
-    if (waits_for[i] == 0) ready.insert(i);
-  }
-  while (!ready.empty()) {
-    const size_t i = *ready.begin();
-    ready.erase(ready.begin());
-    result.order.push_back(i);
-    for (const size_t user : users[i]) {
-      if (--waits_for[user] == 0) ready.insert(user);
-    }
-  }
-  for (size_t i = 0; i < count && result.order.size() < count; ++i) {
-    if (waits_for[i] == 0) continue;
-    if (result.in_cycle < 0) result.in_cycle = static_cast<int64_t>(i);
-    result.order.push_back(i);
-  }
-  return result;
+std::string FunctionKey(std::string_view domain, std::string_view name, std::string_view overload) {
+  return fmt::format("{}:{}:{}", domain == "ai.onnx" ? "" : domain, name, overload);
 }
 
 GraphInference::GraphInference(Mode mode, InferenceRecord* record) : mode_(mode), record_(record) {
@@ -189,7 +111,7 @@ void GraphInference::InferNode(ShapesContext& ctx, const NodeProto& node, int64_
   const std::string_view domain = DomainName(node);
   if (const auto* custom = ctx.GetCustomShapeInferenceFunction(domain, node.op_type())) return (*custom)(ctx, node);
   if (const FunctionProto* function = ctx.GetLocalFunction(domain, node.op_type(), node.overload())) {
-    return InferFunction(ctx, node, index, *function);
+    return InferFunction(ctx, node, index, *function, FunctionKey(domain, node.op_type(), node.overload()));
   }
   const int64_t set_opset = ctx.OpsetVersion(domain);
   const int64_t opset = set_opset != 0 ? set_opset : domain.empty() ? kMaxOpset : INT64_MAX;
@@ -205,7 +127,7 @@ void GraphInference::InferNode(ShapesContext& ctx, const NodeProto& node, int64_
   if (op->body == nullptr) return Rule(ctx, node, *op);
   const FormalNameLists names(*op);
   CheckCall(InferScope(ctx, node, names.names(), &body_inference_), *op);
-  InferFunction(ctx, node, index, OpBody(*op, node, opset));
+  InferFunction(ctx, node, index, OpBody(*op, node, opset), {});
 }
 
 void GraphInference::CheckCall(const InferScope& scope, const OpDef& op) const {
@@ -229,6 +151,7 @@ void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef
   }
   try {
     op.shape(scope);
+    if (scope.exact()) PropagateValues(scope, op);
   } catch (Error& e) {
     if (mode_ == Mode::kRecord) scope.CommitWarnings();
     e.AddNode(node.op_type(), node.name());
@@ -238,7 +161,7 @@ void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef
 }
 
 void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index,
-                                   const FunctionProto& function) {
+                                   const FunctionProto& function, std::string key) {
   const GraphProto body = InstantiateFunction(function, node);
   ShapesContext inside = ctx.ChildScope();
   for (const OperatorSetIdProto& import : function.opset_import())
@@ -265,7 +188,7 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
   try {
     ++at_.functions;
     WalkNodes(inside, body, {});
-    Keep(inside, nullptr, at_.path);
+    Keep(inside, nullptr, std::move(key));
   } catch (Error& e) {
     e.AddNode(node.op_type(), node.name());
     e.AddPath(place);
@@ -325,7 +248,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
       }
       outputs.push_back(InferScope::Simplified(inside, *found));
     }
-    Keep(inside, at_.functions == 0 ? &body : nullptr, at_.path);
+    Keep(inside, at_.functions == 0 ? &body : nullptr, {});
   } catch (Error& e) {
     e.AddPath(place);
     throw;
@@ -342,11 +265,12 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
   return outputs;
 }
 
-void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path) {
+void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph, std::string function) {
   if (record_ == nullptr || !at_.recording) return;
+  const std::string& path = at_.path;
   if (record_->bodies.size() >= kMaxRecords && !record_of_path_.contains(path)) return;
   const auto [it, is_new] = record_of_path_.try_emplace(path, record_->bodies.size());
-  if (is_new) record_->bodies.push_back({path, graph, {}});
+  if (is_new) record_->bodies.push_back({path, graph, std::move(function), {}});
   BodyRecord& body = record_->bodies[it->second];
   body.values.clear();
   for (const std::string& name : ctx.Names())
@@ -412,82 +336,5 @@ void GraphInference::WalkNodes(ShapesContext& ctx, const GraphProto& graph, cons
     }
   }
 }
-
-void GraphInference::MainGraph(ShapesContext& ctx, const GraphProto& graph, bool defaults_are_constant) {
-  std::set<std::string_view> inputs;
-  for (const ValueInfoProto& input : graph.input()) {
-    inputs.insert(input.name());
-    if (input.has_type()) DeclareSymbols(input.type(), ctx);
-  }
-  for (const ValueInfoProto& input : graph.input()) {
-    if (input.name().empty() || ctx.HasValue(input.name())) continue;
-    ShapeValue value;
-    try {
-      CheckDims(input.type());
-      if (input.has_type()) value = FromTypeProto(input.type(), ctx);
-    } catch (const Error& e) {
-      AddProblemOnce(ctx, Problem::Level::kError,
-                     fmt::format("graph input \"{}\": {}", std::string_view(input.name()), e.what()));
-    }
-    ctx.SetValue(input.name(), std::move(value));
-  }
-  BindInitializers(ctx, graph, defaults_are_constant ? std::set<std::string_view>() : inputs);
-  Declared declared;
-  if (ctx.IsExact()) {
-    for (const ValueInfoProto& info : graph.value_info()) {
-      if (info.has_type()) declared.emplace(info.name(), &info.type());
-    }
-    for (const ValueInfoProto& output : graph.output()) {
-      if (output.has_type()) declared.insert_or_assign(output.name(), &output.type());
-    }
-  }
-  WalkNodes(ctx, graph, declared);
-  for (const ValueInfoProto& output : graph.output()) {
-    if (!output.name().empty() && !ctx.HasValue(output.name())) {
-      AddProblemOnce(ctx, Problem::Level::kError,
-                     fmt::format("graph output \"{}\": no node produces it", std::string_view(output.name())));
-      continue;
-    }
-    const bool outside = inputs.contains(output.name()) ||
-                         std::any_of(graph.initializer().begin(), graph.initializer().end(),
-                                     [&](const TensorProto& tensor) { return tensor.name() == output.name(); });
-    if (outside && output.has_type() && ctx.IsExact()) {
-      CompareWithDeclared(ctx, output.name(), output.type(),
-                          {{}, {}, fmt::format("graph output \"{}\"", std::string_view(output.name())), {}});
-    }
-  }
-}
-
-void InferModel(ShapesContext& ctx, const ModelProto& model, InferenceRecord* record) {
-  if (!model.has_graph()) throw InvalidArgument("the model has no graph");
-  ctx.SetPrecision(onnx_optim::shapes::Precision::kExact);
-  for (const OperatorSetIdProto& import : model.opset_import()) ctx.SetOpsetVersion(import.domain(), import.version());
-  for (const FunctionProto& function : model.functions()) ctx.SetLocalFunction(function);
-  GraphInference inference(GraphInference::Mode::kRecord, record);
-  inference.MainGraph(ctx, model.graph(), model.ir_version() > 0 && model.ir_version() < 4);
-  if (ctx.Constraints().empty()) return;
-  // Facts found late say more of what was inferred early.
-  for (const std::string& name : ctx.Names()) {
-    const ShapeValue& value = ctx.GetValue(name);
-    ShapeValue simpler = InferScope::Simplified(ctx, value);
-    if (!(simpler == value)) ctx.SetValue(name, std::move(simpler));
-  }
-}
-
-namespace onnx_optim {
-namespace shapes {
-
-void ComputeShapeNode(ShapesContext& ctx, const NodeProto& node) {
-  GraphInference(GraphInference::Mode::kThrow).Node(ctx, node, 0);
-}
-
-void ComputeShapeGraph(ShapesContext& ctx, const GraphProto& graph) {
-  GraphInference(GraphInference::Mode::kRecord).MainGraph(ctx, graph);
-}
-
-void ComputeShapeModel(ShapesContext& ctx, const ModelProto& model) { InferModel(ctx, model, nullptr); }
-
-}  // namespace shapes
-}  // namespace onnx_optim
 
 }  // namespace ONNX_LIGHT_NAMESPACE

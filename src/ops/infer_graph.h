@@ -17,12 +17,15 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// The values of one body graph, by name. `graph` is null for a body inside a local function, whose instance is gone.
+// The values of one body graph or call of a function, by name. `graph` is null for a call, and for a body inside one,
+// whose instance is gone; `function` is what the model calls, domain and name and overload, else empty.
 struct BodyRecord {
   std::string path;  // "/loop0/body"
   const GraphProto* graph = nullptr;
+  std::string function;
   std::map<std::string, ShapeValue> values;
 };
+std::string FunctionKey(std::string_view domain, std::string_view name, std::string_view overload);
 // Bodies in the order they stand.
 struct InferenceRecord {
   std::vector<BodyRecord> bodies;
@@ -52,21 +55,23 @@ class GraphInference {
   // Runs the rule of `op` on the node.
   void Rule(ShapesContext& ctx, const NodeProto& node, const OpDef& op);
   // Binds and walks a main graph. `defaults_are_constant`: initializers that are also inputs cannot be fed, as before
-  // IR version 4, where every initializer had to be an input.
-  void MainGraph(ShapesContext& ctx, const GraphProto& graph, bool defaults_are_constant = false);
+  // IR version 4, where every initializer had to be an input. `compare`: with what outputs and value_info declare.
+  void MainGraph(ShapesContext& ctx, const GraphProto& graph, bool defaults_are_constant = false, bool compare = true);
 
  private:
   using Declared = std::unordered_map<std::string_view, const TypeProto*>;
   void InferNode(ShapesContext& ctx, const NodeProto& node, int64_t index);
   // What a node's operator asks of it and of what is known of its inputs.
   void CheckCall(const InferScope& scope, const OpDef& op) const;
-  void InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index, const FunctionProto& function);
+  // `key`: as BodyRecord::function.
+  void InferFunction(ShapesContext& ctx, const NodeProto& node, int64_t index, const FunctionProto& function,
+                     std::string key);
   std::vector<ShapeValue> InferBody(InferScope& scope, const GraphProto& body, std::span<const ShapeValue> inputs,
                                     const BodyOptions& options);
   void BindInitializers(ShapesContext& ctx, const GraphProto& graph, const std::set<std::string_view>& except);
   void WalkNodes(ShapesContext& ctx, const GraphProto& graph, const Declared& declared);
   void SetUnknown(ShapesContext& ctx, const NodeProto& node);
-  void Keep(const ShapesContext& ctx, const GraphProto* graph, const std::string& path);
+  void Keep(const ShapesContext& ctx, const GraphProto* graph, std::string function);
 
   Mode mode_;
   InferenceRecord* record_;
@@ -85,7 +90,10 @@ class GraphInference {
   int64_t inner_nodes_ = 0;
 };
 
-// ComputeShapeModel that keeps what was inferred of bodies.
-void InferModel(ShapesContext& ctx, const ModelProto& model, InferenceRecord* record);
+// Adds a problem that is not there yet, as long as there are not too many.
+void AddProblemOnce(ShapesContext& ctx, onnx_optim::shapes::Problem::Level level, std::string message);
+
+// ComputeShapeModel that keeps what was inferred of bodies. `compare`: as for MainGraph.
+void InferModel(ShapesContext& ctx, const ModelProto& model, InferenceRecord* record, bool compare = true);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -10,12 +10,12 @@
 
 #include "onnxseq/errors.h"
 #include "onnxseq/value.h"
+#include "ops/known_values.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
 using onnx_optim::TensorTypeName;
-using onnx_optim::shapes::KnownElements;
 
 namespace {
 
@@ -220,57 +220,7 @@ ShapeValue ConstantShapeValue(const TensorProto& tensor) {
   if (!wanted || count > kMax || tensor.data_location() == TensorProto::EXTERNAL || onnx_optim::BitsOf(dtype) < 8) {
     return ShapeValue::Tensor(dtype, std::move(shape));
   }
-  const Tensor value = TensorFromProto(tensor);
-  KnownElements known;
-  std::vector<double> floats;
-  const auto add = [&](auto view) {
-    for (const auto element : view) known.emplace_back(OptimDim(static_cast<int64_t>(element)));
-  };
-  switch (dtype) {
-    case TensorType::kInt8:
-      add(value.View<int8_t>());
-      break;
-    case TensorType::kInt16:
-      add(value.View<int16_t>());
-      break;
-    case TensorType::kInt32:
-      add(value.View<int32_t>());
-      break;
-    case TensorType::kInt64:
-      add(value.View<int64_t>());
-      break;
-    case TensorType::kUint8:
-      add(value.View<uint8_t>());
-      break;
-    case TensorType::kUint16:
-      add(value.View<uint16_t>());
-      break;
-    case TensorType::kUint32:
-      add(value.View<uint32_t>());
-      break;
-    case TensorType::kBool:
-      add(value.View<bool>());
-      break;
-    case TensorType::kUint64:
-      for (const uint64_t element : value.View<uint64_t>()) {
-        if (element > static_cast<uint64_t>(INT64_MAX)) {
-          known.emplace_back();
-        } else {
-          known.emplace_back(OptimDim(static_cast<int64_t>(element)));
-        }
-      }
-      break;
-    case TensorType::kFloat:
-      for (const float element : value.View<float>()) floats.push_back(static_cast<double>(element));
-      break;
-    case TensorType::kDouble:
-      for (const double element : value.View<double>()) floats.push_back(element);
-      break;
-    default:
-      break;
-  }
-  if (!floats.empty()) return ShapeValue::Tensor(dtype, std::move(shape)).WithFloats(std::move(floats));
-  return ShapeValue::TensorWithValue(dtype, std::move(shape), std::move(known));
+  return KnownTensor(TensorFromProto(tensor));
 }
 
 // Functions ---------------------------------------------------------------------------------------

@@ -38,7 +38,14 @@ std::string NoTensorInput(const std::string& name, const ValueInfoProto* input) 
                      input == nullptr ? "the model has no such input" : "the input is no tensor");
 }
 
-void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& options) {
+// The given dims say otherwise than a number that is declared: then other declared numbers need not hold either.
+bool Replaces(const OptimDim& dim, const TensorShapeProto::Dimension& declared) {
+  return declared.has_dim_value() && dim != OptimDim(declared.dim_value());
+}
+
+// Puts in what the options set; true when declared numbers were replaced.
+bool Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& options) {
+  bool replaced = false;
   for (const ValueInfoProto& input : graph.input()) DeclareSymbols(input.type(), ctx);
   for (const auto& [symbol, value] : options.dims) {
     if (value < 0) {
@@ -69,9 +76,37 @@ void Override(ShapesContext& ctx, const GraphProto& graph, const ShapeOptions& o
                                                            dims.size(), DescribeType(input->type())));
         continue;
       }
+      // What a dim was named holds wherever else the name stands.
+      for (size_t i = 0; declared.has_shape() && i < value.Shape().Rank(); ++i) {
+        const auto& before = declared.shape().dim(i);
+        replaced = replaced || Replaces(value.Shape()[i], before);
+        if (before.has_dim_param() && ctx.IsKnownSymbol(before.dim_param()))
+          ctx.AddConstraint(value.Shape()[i], OptimDim::Symbol(before.dim_param()), "the given shapes");
+      }
       ctx.SetValue(name, std::move(value));
     } catch (const Error& e) {
       ctx.AddProblem(Problem::Level::kError, fmt::format("shape of \"{}\": {}", name, e.what()));
+    }
+  }
+  return replaced;
+}
+
+void ForgetShape(TypeProto& type) {
+  if (type.has_sequence_type()) return ForgetShape(type.ref_sequence_type().ref_elem_type());
+  if (type.has_optional_type()) return ForgetShape(type.ref_optional_type().ref_elem_type());
+  if (type.has_tensor_type()) type.ref_tensor_type().clear_shape();
+}
+
+// Leaves kinds and element types of what the graph and its bodies declare of values inside and outputs.
+void ForgetShapes(GraphProto& graph, bool inputs) {
+  for (auto* infos : {&graph.input(), &graph.output(), &graph.value_info()}) {
+    for (ValueInfoProto& info : *infos)
+      if (info.has_type() && (inputs || infos != &graph.input())) ForgetShape(info.ref_type());
+  }
+  for (NodeProto& node : graph.node()) {
+    for (AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) ForgetShapes(attribute.ref_g(), true);
+      for (GraphProto& body : attribute.graphs()) ForgetShapes(body, true);
     }
   }
 }
@@ -86,8 +121,8 @@ void SetDim(const OptimDim& dim, TensorShapeProto::Dimension& to) {
   }
 }
 
-// Gives the input its dims; the symbols it declared them by get the same ones.
-void SetShape(ValueInfoProto& input, const std::vector<std::string>& dims, ShapesContext& ctx, Replacements& symbols) {
+// Gives the input its dims; the symbols it declared them by get the same ones. True when it replaces a declared number.
+bool SetShape(ValueInfoProto& input, const std::vector<std::string>& dims, ShapesContext& ctx, Replacements& symbols) {
   auto& tensor = input.ref_type().ref_tensor_type();
   if (tensor.has_shape() && tensor.shape().dim().size() != dims.size()) {
     throw InvalidArgument(fmt::format("shape of \"{}\": has {} dims, declared {}", input.name().as_string(),
@@ -95,16 +130,20 @@ void SetShape(ValueInfoProto& input, const std::vector<std::string>& dims, Shape
   }
   auto& shape = tensor.ref_shape();
   while (shape.dim().size() < dims.size()) shape.add_dim();
+  bool replaced = false;
   for (size_t i = 0; i < dims.size(); ++i) {
     auto& declared = shape.dim()[i];
     if (dims[i].empty() || dims[i] == "?") {
+      replaced = replaced || declared.has_dim_value();
       declared.clear_value();
       continue;
     }
     const OptimDim dim = ReadDim(dims[i], ctx);
     if (declared.has_dim_param() && ctx.IsKnownSymbol(declared.dim_param())) symbols.emplace(declared.dim_param(), dim);
+    replaced = replaced || Replaces(dim, declared);
     SetDim(dim, declared);
   }
+  return replaced;
 }
 
 void ReplaceSymbols(TypeProto& type, const ShapesContext& ctx, const Replacements& symbols) {
@@ -131,6 +170,7 @@ void WriteShapes(ModelProto& model, const ShapeOptions& options) {
   ShapesContext ctx;
   for (const ValueInfoProto& input : graph.input()) DeclareSymbols(input.type(), ctx);
   Replacements symbols;
+  bool replaced = false;
   for (const auto& [symbol, value] : options.dims) {
     if (value < 0) throw InvalidArgument(fmt::format("dim '{}': has a negative size, {}", symbol, value));
     symbols.emplace(symbol, OptimDim(value));
@@ -140,7 +180,13 @@ void WriteShapes(ModelProto& model, const ShapeOptions& options) {
     for (ValueInfoProto& candidate : graph.input())
       if (candidate.name() == name) input = &candidate;
     if (input == nullptr || !input->type().has_tensor_type()) throw InvalidArgument(NoTensorInput(name, input));
-    SetShape(*input, dims, ctx, symbols);
+    replaced = SetShape(*input, dims, ctx, symbols) || replaced;
+  }
+  if (replaced) {
+    ForgetShapes(graph, false);
+    for (FunctionProto& function : model.functions())
+      for (ValueInfoProto& info : function.value_info())
+        if (info.has_type()) ForgetShape(info.ref_type());
   }
   if (!symbols.empty()) {
     for (auto* infos : {&graph.input(), &graph.output(), &graph.value_info()})
@@ -160,8 +206,8 @@ InferredShapes InferShapes(const ModelProto& model, const ShapeOptions& options)
     result.problems.push_back({true, "the model has no graph"});
     return result;
   }
-  Override(ctx, model.graph(), options);
-  InferModel(ctx, model, &record);
+  const bool replaced = Override(ctx, model.graph(), options);
+  InferModel(ctx, model, &record, !replaced);
   for (const std::string& name : ctx.Names())
     main.values.emplace(name, InferScope::Simplified(ctx, ctx.GetValue(name)));
   for (BodyRecord& body : record.bodies) {

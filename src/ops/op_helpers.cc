@@ -101,6 +101,21 @@ const KnownElements* InputElements(const InferScope& scope, int i) {
   return scope.Input(i).Elements();
 }
 
+std::optional<std::vector<OptimDim>> InputSizes(InferScope& scope, int i) {
+  const std::optional<int> length = scope.HasInput(i) ? ListLength(scope.InputShape(i)) : std::nullopt;
+  if (!length) return std::nullopt;
+  const KnownElements* elements = scope.Input(i).Elements();
+  std::vector<OptimDim> sizes;
+  for (size_t k = 0; k < static_cast<size_t>(*length); ++k) {
+    const std::optional<OptimDim> size = elements == nullptr ? std::nullopt : (*elements)[k];
+    if (size && size->IsInt() && size->AsInt() < 0)
+      scope.Fail(scope.InputSubject(i), fmt::format("{} is no dim", size->AsInt()));
+    sizes.push_back(size ? *size : scope.Fresh());
+    scope.RequireSize(sizes.back());
+  }
+  return sizes;
+}
+
 IntsArgument ReadIntsArgument(const InferScope& scope, std::string_view attribute, int input) {
   IntsArgument argument;
   if (input >= 0) {

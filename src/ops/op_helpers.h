@@ -17,6 +17,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 using onnx_optim::shapes::KnownElements;
+using onnx_optim::shapes::KnownFloats;
 
 // Running
 // ------------------------------------------------------------------------------------------------------------------------
@@ -48,6 +49,9 @@ inline constexpr int64_t kElementGrain = 32768;
 void SetTensorWithElements(InferScope& scope, int output, TensorType dtype, OptimShape shape, KnownElements elements);
 // The known elements of input i, when all its dims are integers.
 const KnownElements* InputElements(const InferScope& scope, int i);
+// The elements of a list of sizes, a fresh one where nothing is known; nothing when not even their number is. They are
+// required to be >= 0: Fails for one that is not.
+std::optional<std::vector<OptimDim>> InputSizes(InferScope& scope, int i);
 // The integers of attribute `name`, or of input i when the operator takes them there. Nothing when they are not known;
 // `given` tells whether they are there at all.
 struct IntsArgument {

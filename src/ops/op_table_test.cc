@@ -83,7 +83,8 @@ TEST(ConstantShapeValue, KnowsSmallIntegers) {
   EXPECT_EQ(flag.ScalarValue(), OptimDim(1));
   const ShapeValue scale = ConstantShapeValue(ParseTensorText("float[2] {1.5, 2}"));
   ASSERT_NE(scale.Floats(), nullptr);
-  EXPECT_EQ(*scale.Floats(), (std::vector<double>{1.5, 2}));
+  using onnx_optim::shapes::KnownFloat;
+  EXPECT_EQ(*scale.Floats(), (onnx_optim::shapes::KnownFloats{KnownFloat{1, 1, 1.5}, KnownFloat{1, 1, 2}}));
 }
 
 TEST(ConstantShapeValue, LeavesLargeAndExternalDataAlone) {

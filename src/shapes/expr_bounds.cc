@@ -91,6 +91,12 @@ class Prover {
           all.lower = is_min ? std::min(all.lower, next.lower) : std::max(all.lower, next.lower);
           all.upper = is_min ? std::min(all.upper, next.upper) : std::max(all.upper, next.upper);
         }
+        if (atom.kind == AtomKind::kMax && atom.args.size() == 2) {
+          // At least the mean of both: max(N-M,M-N) is not negative.
+          const OptimDim both = atom.args[0] + atom.args[1];
+          const int64_t bound = IsOpaque(both) ? kNone : Of(both, 0).lower;
+          if (bound != kNone && bound != kNoneUp) all.lower = std::max(all.lower, -FloorInt(-bound, 2));
+        }
         return all;
       }
       case AtomKind::kBroadcast: {

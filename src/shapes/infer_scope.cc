@@ -127,6 +127,11 @@ void InferScope::SetOutput(int i, ShapeValue value) {
   if (HasOutput(i)) outputs_[static_cast<size_t>(i)] = std::move(value);
 }
 
+const ShapeValue* InferScope::Output(int i) const {
+  const bool set = i >= 0 && i < output_size() && outputs_[static_cast<size_t>(i)].has_value();
+  return set ? &*outputs_[static_cast<size_t>(i)] : nullptr;
+}
+
 void InferScope::SetTensor(int i, TensorType dtype, OptimShape shape) {
   SetOutput(i, ShapeValue::Tensor(dtype, std::move(shape)));
 }
@@ -154,9 +159,10 @@ void InferScope::Commit() {
       context_->SetValue(name, std::move(*outputs_[i]));
     }
   }
-  if (!equalities_.empty()) {
+  if (!equalities_.empty() || !sizes_.empty()) {
     const std::string origin = fmt::format("{} node \"{}\"", node_->op_type().as_string(), node_->name().as_string());
     for (const Equality& equality : equalities_) context_->AddConstraint(equality.a, equality.b, origin);
+    for (const OptimDim& size : sizes_) context_->AddLessEqualConstraint(0, size, origin);
   }
   CommitWarnings();
 }
@@ -194,6 +200,10 @@ OptimDim InferScope::Unify(const OptimDim& a, const OptimDim& b, std::string_vie
   if (a.IsInt()) return a;
   if (b.IsInt()) return b;
   return onnx_optim::MentionsFresh(a) && !onnx_optim::MentionsFresh(b) ? b : a;
+}
+
+void InferScope::RequireSize(const OptimDim& dim) {
+  if (exact() && dim.IsExpr() && !context_->ProvablyGreaterEqual(dim, 0)) sizes_.push_back(dim);
 }
 
 OptimShape InferScope::Broadcast(const OptimShape& a, const OptimShape& b) {

@@ -85,6 +85,8 @@ class InferScope {
   // Ignored when output i is absent or has an empty name.
   void SetOutput(int i, ShapeValue value);
   void SetTensor(int i, TensorType dtype, OptimShape shape);
+  // What was set as output i; null when nothing was.
+  const ShapeValue* Output(int i) const;
   // Adds the known elements (row-major, as many as the shape says) to the tensor set before as output i.
   void SetKnown(int i, std::vector<OptimDim> elements);
 
@@ -96,6 +98,8 @@ class InferScope {
   // integer beats a symbol, equal or undecidable forms give a. In exact precision the equality is recorded in the
   // context.
   OptimDim Unify(const OptimDim& a, const OptimDim& b, std::string_view subject_a, std::string_view subject_b);
+  // `dim` is the size of something: a run where it is negative ends at this node. Recorded in the context.
+  void RequireSize(const OptimDim& dim);
   // numpy broadcasting of two shapes; Unknown if either is. Reports dims that cannot match.
   OptimShape Broadcast(const OptimShape& a, const OptimShape& b);
   // axis in [-rank, rank-1] -> [0, rank-1]; Fails naming axis and range otherwise.
@@ -138,6 +142,7 @@ class InferScope {
   mutable std::vector<std::optional<ShapeValue>> inputs_;
   mutable std::optional<ShapeValue> sequence_input_[2];
   std::vector<Equality> equalities_;
+  std::vector<OptimDim> sizes_;  // >= 0
   std::vector<std::string> warnings_;
   ShapesContext* context_;
   const NodeProto* node_;

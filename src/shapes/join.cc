@@ -38,8 +38,13 @@ ShapeValue JoinTensors(const ShapeValue& a, const ShapeValue& b, ShapesContext& 
   OptimShape shape = JoinShapes(a.Shape(), b.Shape(), ctx);
   if (a.IsSparse()) return ShapeValue::Sparse(dtype, std::move(shape));
   const ShapeValue joined = ShapeValue::Tensor(dtype, std::move(shape));
-  if (a.Floats() != nullptr && b.Floats() != nullptr && *a.Floats() == *b.Floats())
-    return joined.WithFloats(*a.Floats());
+  if (a.Floats() != nullptr && b.Floats() != nullptr && a.Floats()->size() == b.Floats()->size()) {
+    KnownFloats floats = *a.Floats();
+    for (size_t i = 0; i < floats.size(); ++i) {
+      if (floats[i] != (*b.Floats())[i]) floats[i].reset();
+    }
+    return joined.WithFloats(std::move(floats));
+  }
   if (a.Elements() == nullptr || b.Elements() == nullptr || a.Elements()->size() != b.Elements()->size()) return joined;
   KnownElements elements = *a.Elements();
   for (size_t i = 0; i < elements.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "onnx_optim/shapes/shapes_context.h"
+#include "shapes/known_float.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace onnx_optim {
@@ -19,7 +20,8 @@ bool SamePointee(const std::shared_ptr<T>& a, const std::shared_ptr<T>& b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
-bool AnyKnown(const KnownElements& elements) {
+template <class Elements>
+bool AnyKnown(const Elements& elements) {
   return std::any_of(elements.begin(), elements.end(), [](const auto& e) { return e.has_value(); });
 }
 
@@ -37,6 +39,13 @@ void ForEachDim(const ShapeValue& value, const Fn& fn) {
   if (value.Elements() != nullptr) {
     for (const auto& element : *value.Elements()) {
       if (element) fn(*element);
+    }
+  }
+  if (value.Floats() != nullptr) {
+    for (const auto& element : *value.Floats()) {
+      if (!element || element->IsConstant()) continue;
+      fn(element->dim);
+      fn(element->divisor);
     }
   }
   if (value.IsOptional() || value.IsMap()) ForEachDim(value.Elem(), fn);
@@ -192,10 +201,10 @@ ShapeValue ShapeValue::WithElements(KnownElements elements) const {
   return copy;
 }
 
-ShapeValue ShapeValue::WithFloats(std::vector<double> floats) const {
+ShapeValue ShapeValue::WithFloats(KnownFloats floats) const {
   ShapeValue copy = WithoutValue();
-  if (kind_ == Kind::kTensor && Fits(shape_, floats.size())) {
-    copy.floats_ = std::make_shared<const std::vector<double>>(std::move(floats));
+  if (kind_ == Kind::kTensor && Fits(shape_, floats.size()) && (floats.empty() || AnyKnown(floats))) {
+    copy.floats_ = std::make_shared<const KnownFloats>(std::move(floats));
   }
   return copy;
 }
@@ -258,7 +267,14 @@ ShapeValue MapDims(const ShapeValue& value, const std::function<OptimDim(const O
       return ShapeValue::Sparse(value.Dtype(), map_shape(value.Shape()));
     case ShapeValue::Kind::kTensor: {
       const ShapeValue tensor = ShapeValue::Tensor(value.Dtype(), map_shape(value.Shape()));
-      if (value.Floats() != nullptr) return tensor.WithFloats(*value.Floats());
+      if (value.Floats() != nullptr) {
+        KnownFloats floats = *value.Floats();
+        for (auto& element : floats) {
+          if (element && !element->IsConstant())
+            element = Quotient(value.Dtype(), fn(element->dim), fn(element->divisor), element->factor);
+        }
+        return tensor.WithFloats(std::move(floats));
+      }
       if (value.Elements() == nullptr) return tensor;
       KnownElements elements = *value.Elements();
       for (auto& element : elements) {

@@ -82,9 +82,11 @@ TEST(ShapeValue, KnownElements) {
   EXPECT_EQ(matrix.VectorValue(), std::nullopt);
   EXPECT_EQ(vector.WithoutValue().Elements(), nullptr);
   EXPECT_NE(vector, vector.WithoutValue());
-  const ShapeValue scales = Float({2}).WithFloats({1.0, 0.5});
-  EXPECT_THAT(*scales.Floats(), ElementsAre(1.0, 0.5));
-  EXPECT_EQ(Float({3}).WithFloats({1.0}).Floats(), nullptr);
+  const KnownFloat half{1, 1, 0.5};
+  const ShapeValue scales = Float({2}).WithFloats({half, std::nullopt});
+  EXPECT_THAT(*scales.Floats(), ElementsAre(half, std::nullopt));
+  EXPECT_EQ(Float({3}).WithFloats({half}).Floats(), nullptr);
+  EXPECT_EQ(Float({1}).WithFloats({std::nullopt}).Floats(), nullptr);
 }
 
 TEST(ShapeValue, TensorConversionsLoseNothing) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,6 +12,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 using onnx_optim::shapes::KnownElements;
+using onnx_optim::shapes::KnownFloats;
 using onnx_optim::shapes::SequenceInfo;
 using onnx_optim::shapes::ShapeValue;
 
@@ -102,6 +104,7 @@ class Checker {
       return Say("{} is {}, inferred {}", what, actual.TypeString(), inferred.ToString());
     for (size_t d = 0; d < shape.Rank(); ++d)
       Dim(fmt::format("axis {} of {}", d, what), shape[d], actual.dim(static_cast<int>(d)));
+    if (inferred.Floats() != nullptr) return OfFloats(what, *inferred.Floats(), actual);
     if (inferred.Elements() == nullptr) return;
     const KnownElements& elements = *inferred.Elements();
     if (static_cast<int64_t>(elements.size()) != actual.NumElements())
@@ -109,6 +112,25 @@ class Checker {
     for (size_t i = 0; i < elements.size(); ++i) {
       const std::optional<int64_t> element = ElementAt(actual, i);
       if (elements[i] && element) Dim(fmt::format("element {} of {}", i, what), *elements[i], *element);
+    }
+  }
+
+  // Constants and whole dims; of quotients only what they lie between would be known.
+  void OfFloats(const std::string& what, const KnownFloats& floats, const Tensor& actual) {
+    if (static_cast<int64_t>(floats.size()) != actual.NumElements())
+      return Say("{} has {} elements, inferred {}", what, actual.NumElements(), floats.size());
+    for (size_t i = 0; i < floats.size(); ++i) {
+      const double element = actual.dtype() == TensorType::kFloat ? static_cast<double>(actual.View<float>()[i])
+                                                                  : actual.View<double>()[i];
+      if (!floats[i]) continue;
+      if (floats[i]->IsConstant()) {
+        const double known = floats[i]->factor;
+        const bool same = known == element || (std::isnan(known) && std::isnan(element)) ||
+                          std::fabs(known - element) <= 1e-6 * std::fabs(known) + 1e-37;
+        if (!same) Say("element {} of {} is {}, inferred {}", i, what, element, known);
+      } else if (floats[i]->factor == 1 && floats[i]->divisor == OptimDim(1)) {
+        Dim(fmt::format("element {} of {}", i, what), floats[i]->dim, static_cast<int64_t>(element));
+      }
     }
   }
 
@@ -184,6 +206,20 @@ std::vector<std::string> Contradictions(const ValueMap& values, const ValueMap& 
     if (const ShapeValue* inferred = find(name)) checker.Of(fmt::format("\"{}\"", name), *inferred, value);
   }
   return checker.Finish();
+}
+
+std::vector<std::string> BodyContradictions(
+    const std::vector<BodyValue>& values,
+    const std::function<const ShapeValue*(const std::string& path, const std::string& name)>& find) {
+  std::vector<std::string> all;
+  for (const BodyValue& value : values) {
+    const ShapeValue* inferred = find(value.path, value.name);
+    if (inferred == nullptr) continue;
+    Checker checker;
+    checker.Of(fmt::format("\"{}\" in {}", value.name, value.path), *inferred, value.value);
+    for (std::string& contradiction : checker.Finish()) all.push_back(std::move(contradiction));
+  }
+  return all;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -20,4 +20,16 @@ using FindShape = std::function<const onnx_optim::shapes::ShapeValue*(const std:
 // fed.
 std::vector<std::string> Contradictions(const ValueMap& values, const ValueMap& inputs, const FindShape& find);
 
+// A value inside a body, one for each time it was computed.
+struct BodyValue {
+  std::string path;  // "/loop0/body"
+  std::string name;
+  Value value;
+};
+// The same of values inside bodies: kind, element type, rank, and those dims that are numbers. A name may stand for
+// another number in each run of a body.
+std::vector<std::string> BodyContradictions(
+    const std::vector<BodyValue>& values,
+    const std::function<const onnx_optim::shapes::ShapeValue*(const std::string& path, const std::string& name)>& find);
+
 }  // namespace ONNX_LIGHT_NAMESPACE

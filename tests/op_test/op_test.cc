@@ -110,6 +110,18 @@ ValueMap AllValues(const TestCase& test) {
   return values;
 }
 
+// Those of bodies, as they were computed one after the other.
+class BodyWatch : public RunObserver {
+ public:
+  bool WantsAllValues() const override { return true; }
+  void OnNode(const NodeEvent& event) override {
+    for (size_t i = 0; !event.path.empty() && i < event.outputs.size(); ++i)
+      if (event.outputs[i] != nullptr)
+        values.push_back({std::string(event.path), event.node.output(i), *event.outputs[i]});
+  }
+  std::vector<BodyValue> values;
+};
+
 const ShapeValue* FindIn(const InferredShapes& inferred, const std::string& name) {
   for (const InferredGraph& graph : inferred.graphs) {
     const auto it = graph.values.find(name);
@@ -138,6 +150,19 @@ void CheckShapes(const TestCase& test, const ValueMap* values) {
     return it == inferred.graphs.at(0).values.end() ? nullptr : &it->second;
   };
   EXPECT_THAT(Contradictions(*values, test.inputs, exact), ::testing::IsEmpty()) << "exact against the run";
+
+  BodyWatch watch;
+  RunOptions watched;
+  watched.observer = &watch;
+  Session::FromModel(test.model, Options(1)).Run(test.inputs, {}, watched);
+  const auto in_body = [&](const std::string& path, const std::string& name) -> const ShapeValue* {
+    for (const InferredGraph& graph : inferred.graphs) {
+      const auto it = graph.path == path ? graph.values.find(name) : graph.values.end();
+      if (it != graph.values.end()) return &it->second;
+    }
+    return nullptr;
+  };
+  EXPECT_THAT(BodyContradictions(watch.values, in_body), ::testing::IsEmpty()) << "bodies against the run";
 
   ShapesContext context;
   for (const OperatorSetIdProto& opset : test.model.opset_import())

@@ -31,6 +31,19 @@ class ShapeValue;
 // The elements of a small integer tensor in row-major order (bool: 0 and 1); an element nothing is known of is empty.
 using KnownElements = std::vector<std::optional<OptimDim>>;
 
+// A number of a floating tensor: dim / divisor * factor, computed in this order and in the tensor's own precision. A
+// constant is its factor, dim and divisor 1. Of others the factor is 1 unless the divisor is, and dim >= 0, divisor
+// >= 1.
+struct KnownFloat {
+  OptimDim dim = 1;
+  OptimDim divisor = 1;
+  double factor = 1;
+  bool IsConstant() const noexcept { return dim.IsInt() && divisor.IsInt(); }
+  friend bool operator==(const KnownFloat& a, const KnownFloat& b) = default;
+};
+// The elements of a small float or double tensor, as KnownElements.
+using KnownFloats = std::vector<std::optional<KnownFloat>>;
+
 // What is known of a sequence. A summary speaks of every element; a list, where there is one, of each.
 struct SequenceInfo;
 
@@ -87,13 +100,13 @@ class ONNXSEQ_API ShapeValue {
   std::optional<OptimDim> ScalarValue() const;
   // Tensor of rank 0 or 1 whose elements are all known: they.
   std::optional<std::vector<OptimDim>> VectorValue() const;
-  // Tensor: constant elements that are not whole numbers (scales), null when not known.
-  const std::vector<double>* Floats() const noexcept { return floats_.get(); }
+  // Tensor of float or double: the known elements, null when none is.
+  const KnownFloats* Floats() const noexcept { return floats_.get(); }
 
   // Changes of a Tensor, on a copy.
   ShapeValue WithDtype(TensorType dtype) const;
   ShapeValue WithElements(KnownElements elements) const;
-  ShapeValue WithFloats(std::vector<double> floats) const;
+  ShapeValue WithFloats(KnownFloats floats) const;
   ShapeValue WithoutValue() const;
 
   // Sequence.
@@ -120,7 +133,7 @@ class ONNXSEQ_API ShapeValue {
   std::optional<bool> present_;
   OptimShape shape_ = OptimShape::Unknown();
   std::shared_ptr<const KnownElements> elements_;
-  std::shared_ptr<const std::vector<double>> floats_;
+  std::shared_ptr<const KnownFloats> floats_;
   std::shared_ptr<const SequenceInfo> sequence_;
   std::shared_ptr<const ShapeValue> elem_;
 };

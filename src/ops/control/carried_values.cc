@@ -243,8 +243,11 @@ ShapeValue CarriedValues::Last(const ShapeValue& head, const ShapeValue& out, co
   }
   const ShapeValue tensor =
       ShapeValue::Tensor(head.Dtype() == out.Dtype() ? head.Dtype() : TensorType::kUndefined, shape);
-  if (out.Floats() != nullptr && (some || (head.Floats() != nullptr && *head.Floats() == *out.Floats())))
-    return tensor.WithFloats(*out.Floats());
+  if (out.Floats() != nullptr) {
+    const bool same = head.Floats() != nullptr && *head.Floats() == *out.Floats();
+    const bool constant = std::ranges::all_of(*out.Floats(), [](const auto& e) { return !e || e->IsConstant(); });
+    return same || (some && constant) ? tensor.WithFloats(*out.Floats()) : tensor;
+  }
   if (out.Elements() == nullptr) return tensor;
   KnownElements elements = *out.Elements();
   const KnownElements* heads =

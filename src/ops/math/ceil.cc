@@ -16,11 +16,13 @@ struct CeilFn {
 };
 void Run(RunContext& ctx) { RunUnary<CeilFn>(ctx); }
 
+void ShapeRule(InferScope& scope) { UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::CeilFloat); }
+
 }  // namespace
 
 std::span<const OpDef> ceil_ops() {
   static const OpDef ops[] = {
-      UnaryOp("Ceil", 6, kFloatTypes, Run),
+      UnaryOp("Ceil", 6, kFloatTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;
 }

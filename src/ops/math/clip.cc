@@ -60,7 +60,22 @@ void RunInputs(RunContext& ctx) {
   });
 }
 
-void ShapeRule(InferScope& scope) { SetLikeInput(scope, 0, scope.InputShape(0)); }
+void ShapeRule(InferScope& scope) {
+  SetLikeInput(scope, 0, scope.InputShape(0));
+  const KnownElements* elements = InputElements(scope, 0);
+  std::optional<OptimDim> bounds[2];
+  for (int i = 0; i < 2; ++i) {
+    bounds[i] = scope.Input(1 + i).ScalarValue();
+    if (scope.HasInput(1 + i) && !bounds[i]) return;
+  }
+  if (elements == nullptr || !CarriesValues(scope.InputType(0))) return;
+  KnownElements clipped = *elements;
+  for (std::optional<OptimDim>& element : clipped) {
+    if (element && bounds[0]) element = onnx_optim::Max(*element, *bounds[0]);
+    if (element && bounds[1]) element = onnx_optim::Min(*element, *bounds[1]);
+  }
+  SetTensorWithElements(scope, 0, scope.InputType(0), scope.InputShape(0), std::move(clipped));
+}
 
 }  // namespace
 

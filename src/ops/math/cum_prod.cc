@@ -9,11 +9,14 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) { RunCumulative(ctx, 1, std::multiplies<>()); }
+void ShapeRule(InferScope& scope) {
+  SetRunning(scope, 1, [](const OptimDim& a, const OptimDim& b) { return a * b; });
+}
 
 }  // namespace
 
 std::span<const OpDef> cum_prod_ops() {
-  static const OpDef ops[] = {CumulativeOp("CumProd", 26, Run)};
+  static const OpDef ops[] = {CumulativeOp("CumProd", 26, Run, ShapeRule)};
   return ops;
 }
 

@@ -14,14 +14,32 @@ void ShapeRule(InferScope& scope) {
 
 }  // namespace
 
-OpDef CumulativeOp(std::string_view type, int since, void (*run)(RunContext&)) {
+void SetRunning(InferScope& scope, OptimDim first, OptimDim (*fold)(const OptimDim&, const OptimDim&)) {
+  ShapeRule(scope);
+  const KnownElements* elements = InputElements(scope, 0);
+  if (elements == nullptr || scope.InputShape(0).Rank() != 1 || !CarriesValues(scope.InputType(0))) return;
+  const bool exclusive = scope.attrs().Int("exclusive", 0) != 0, reverse = scope.attrs().Int("reverse", 0) != 0;
+  const size_t n = elements->size();
+  KnownElements running(n);
+  std::optional<OptimDim> now = std::move(first);
+  for (size_t i = 0; i < n; ++i) {
+    const size_t at = reverse ? n - 1 - i : i;
+    const std::optional<OptimDim> before = now;
+    now = now && (*elements)[at] ? std::optional(fold(*now, *(*elements)[at])) : std::nullopt;
+    running[at] = exclusive ? before : now;
+    if (running[at] && !Fits(*running[at], scope.InputType(0))) running[at].reset();
+  }
+  SetTensorWithElements(scope, 0, scope.InputType(0), scope.InputShape(0), std::move(running));
+}
+
+OpDef CumulativeOp(std::string_view type, int since, void (*run)(RunContext&), void (*shape)(InferScope&)) {
   return {.domain = "",
           .type = type,
           .since_version = since,
           .inputs = {{"x", kReduceTypes, "T"}, {"axis", kIndexTypes}},
           .outputs = {{"y", kReduceTypes, "T"}},
           .attributes = {{"exclusive", AttrKind::kInt}, {"reverse", AttrKind::kInt}},
-          .shape = ShapeRule,
+          .shape = shape,
           .run = run};
 }
 

@@ -31,6 +31,9 @@ void RunCumulative(RunContext& ctx, int first, Fold fold) {
   });
 }
 
-OpDef CumulativeOp(std::string_view type, int since, void (*run)(RunContext&));
+// Output 0 is like input 0, with what `fold` makes of a vector of known integers.
+void SetRunning(InferScope& scope, OptimDim first, OptimDim (*fold)(const OptimDim&, const OptimDim&));
+
+OpDef CumulativeOp(std::string_view type, int since, void (*run)(RunContext&), void (*shape)(InferScope&));
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -41,7 +41,9 @@ std::optional<OptimDim> Known(InferScope& scope, std::span<const OptimDim> x) {
   if (const std::optional<OptimDim> exact = ExactDiv(a, b)) return exact;
   return FloorDiv(a, b);
 }
-void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
+void ShapeRule(InferScope& scope) {
+  BroadcastShape(scope, Known, TensorType::kUndefined, onnx_optim::shapes::DivideFloats);
+}
 
 }  // namespace
 

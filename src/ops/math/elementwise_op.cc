@@ -8,23 +8,22 @@
 #include <utility>
 
 namespace ONNX_LIGHT_NAMESPACE {
+
+using onnx_optim::shapes::KnownFloat;
+using onnx_optim::shapes::KnownFloats;
+
 namespace {
 
-// The known elements of a broadcast: element by element, over inputs whose dims are all integers.
-KnownElements Combine(InferScope& scope, const OptimShape& shape, TensorType dtype, CombineValues combine) {
-  const auto inputs = static_cast<size_t>(scope.input_size());
-  std::vector<const KnownElements*> elements;
-  for (size_t i = 0; i < inputs; ++i) {
-    const KnownElements* known = InputElements(scope, static_cast<int>(i));
-    if (known == nullptr) return {};
-    elements.push_back(known);
-  }
+// The known elements of a broadcast, element by element, over inputs whose dims are all integers; `inputs` are theirs.
+template <class Elements, class Fn>
+Elements Combine(InferScope& scope, const OptimShape& shape, const std::vector<const Elements*>& inputs,
+                 const Fn& combine) {
   const auto n = static_cast<size_t>(shape.NumElements());
-  KnownElements result(n);
-  std::vector<OptimDim> arguments(inputs);
+  Elements result(n);
+  std::vector<typename Elements::value_type::value_type> arguments(inputs.size());
   for (size_t at = 0; at < n; ++at) {
     bool all_known = true;
-    for (size_t i = 0; i < inputs && all_known; ++i) {
+    for (size_t i = 0; i < inputs.size() && all_known; ++i) {
       const OptimShape& own = scope.InputShape(static_cast<int>(i));
       size_t rest = at, index = 0, stride = 1;
       for (size_t back = 0; back < shape.Rank(); ++back) {
@@ -36,47 +35,64 @@ KnownElements Combine(InferScope& scope, const OptimShape& shape, TensorType dty
         }
         rest /= size;
       }
-      all_known = index < elements[i]->size() && (*elements[i])[index].has_value();
-      if (all_known) arguments[i] = *(*elements[i])[index];
+      all_known = index < inputs[i]->size() && (*inputs[i])[index].has_value();
+      if (all_known) arguments[i] = *(*inputs[i])[index];
     }
-    if (!all_known) continue;
-    std::optional<OptimDim> value = combine(scope, arguments);
-    if (value && (dtype == TensorType::kBool || Fits(*value, dtype))) result[at] = std::move(value);
+    if (all_known) result[at] = combine(arguments);
   }
   return result;
 }
 
-void SetCombined(InferScope& scope, OptimShape shape, TensorType dtype, CombineValues combine) {
+// What `find` gives for each input; nothing when there is none for one of them.
+template <class Elements, class Find>
+std::vector<const Elements*> ElementsOfAll(const InferScope& scope, const Find& find) {
+  std::vector<const Elements*> all;
+  for (int i = 0; i < scope.input_size(); ++i) {
+    const Elements* elements = scope.HasInput(i) && scope.InputShape(i).IsFullyKnown() ? find(scope.Input(i)) : nullptr;
+    if (elements == nullptr) return {};
+    all.push_back(elements);
+  }
+  return all;
+}
+
+void SetCombined(InferScope& scope, OptimShape shape, TensorType dtype, CombineValues combine, FloatOperation floats) {
   if (dtype == TensorType::kUndefined) dtype = scope.InputType(0);
-  KnownElements elements;
   const bool small = !shape.IsUnknown() && shape.IsFullyKnown() &&
                      std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) &&
-                     shape.Rank() <= 2 && shape.NumElements() <= static_cast<int64_t>(ShapeValue::kMaxKnownElements);
-  if (combine != nullptr && small && (CarriesValues(dtype) || dtype == TensorType::kBool)) {
-    elements = Combine(scope, shape, dtype, combine);
+                     shape.Rank() <= 4 && shape.NumElements() <= static_cast<int64_t>(ShapeValue::kMaxKnownElements);
+  ShapeValue value = ShapeValue::Tensor(dtype, shape);
+  if (small && combine != nullptr && (CarriesValues(dtype) || dtype == TensorType::kBool)) {
+    const auto inputs = ElementsOfAll<KnownElements>(scope, [](const ShapeValue& v) { return v.Elements(); });
+    const auto fn = [&](std::span<const OptimDim> x) {
+      std::optional<OptimDim> one = combine(scope, x);
+      if (one && dtype != TensorType::kBool && !Fits(*one, dtype)) one.reset();
+      return one;
+    };
+    if (!inputs.empty()) value = value.WithElements(Combine(scope, shape, inputs, fn));
   }
-  if (elements.empty()) {
-    scope.SetTensor(0, dtype, std::move(shape));
-  } else {
-    SetTensorWithElements(scope, 0, dtype, std::move(shape), std::move(elements));
+  if (small && floats != nullptr && (dtype == TensorType::kFloat || dtype == TensorType::kDouble)) {
+    const auto inputs = ElementsOfAll<KnownFloats>(scope, [](const ShapeValue& v) { return v.Floats(); });
+    const auto fn = [&](std::span<const KnownFloat> x) { return floats(scope.context(), dtype, x); };
+    if (!inputs.empty()) value = value.WithFloats(Combine(scope, shape, inputs, fn));
   }
+  scope.SetOutput(0, std::move(value));
 }
 
 std::vector<Formal> TwoInputs(TypeSet types) { return {{"A", types, "T"}, {"B", types, "T"}}; }
 
 }  // namespace
 
-void UnaryShape(InferScope& scope, CombineValues combine, TensorType dtype) {
-  SetCombined(scope, scope.InputShape(0), dtype, combine);
+void UnaryShape(InferScope& scope, CombineValues combine, TensorType dtype, FloatOperation floats) {
+  SetCombined(scope, scope.InputShape(0), dtype, combine, floats);
 }
 
-void BroadcastShape(InferScope& scope, CombineValues combine, TensorType dtype) {
+void BroadcastShape(InferScope& scope, CombineValues combine, TensorType dtype, FloatOperation floats) {
   OptimShape shape = scope.InputShape(0);
   for (int i = 1; i < scope.input_size(); ++i) shape = scope.Broadcast(shape, scope.InputShape(i));
   if (dtype == TensorType::kUndefined) {
     for (int i = 0; i < scope.input_size() && dtype == TensorType::kUndefined; ++i) dtype = scope.InputType(i);
   }
-  SetCombined(scope, std::move(shape), dtype, combine);
+  SetCombined(scope, std::move(shape), dtype, combine, floats);
 }
 
 void PlainUnaryShape(InferScope& scope) { UnaryShape(scope); }

@@ -14,16 +14,22 @@
 #include "ops/run_context.h"
 #include "ops/type_dispatch.h"
 #include "shapes/infer_scope.h"
+#include "shapes/known_float.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
 // What follows for one element of the output from those of the inputs; nothing when it cannot be said.
 using CombineValues = std::optional<OptimDim> (*)(InferScope&, std::span<const OptimDim>);
 
+// The same of floating elements; `x` holds two.
+using onnx_optim::shapes::FloatOperation;
+
 // Output 0 has the shape of input 0 (Unary) or of the broadcast of all (Broadcast), element type `dtype`, kUndefined =
 // as input 0.
-void UnaryShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined);
-void BroadcastShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined);
+void UnaryShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined,
+                FloatOperation floats = nullptr);
+void BroadcastShape(InferScope& scope, CombineValues combine = nullptr, TensorType dtype = TensorType::kUndefined,
+                    FloatOperation floats = nullptr);
 void PlainUnaryShape(InferScope& scope);
 void PlainBroadcastShape(InferScope& scope);
 void PlainCompareShape(InferScope& scope);

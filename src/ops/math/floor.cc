@@ -16,11 +16,15 @@ struct FloorFn {
 };
 void Run(RunContext& ctx) { RunUnary<FloorFn>(ctx); }
 
+void ShapeRule(InferScope& scope) {
+  UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::FloorFloat);
+}
+
 }  // namespace
 
 std::span<const OpDef> floor_ops() {
   static const OpDef ops[] = {
-      UnaryOp("Floor", 6, kFloatTypes, Run),
+      UnaryOp("Floor", 6, kFloatTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;
 }

@@ -75,8 +75,13 @@ void Run(RunContext& ctx) {
   }
 }
 
+// Small powers: a product.
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
+  if (!x[1].IsInt() || x[1].AsInt() < 0 || x[1].AsInt() > 8) return std::nullopt;
+  return onnx_optim::Product(std::vector<OptimDim>(static_cast<size_t>(x[1].AsInt()), x[0]));
+}
 // The type is that of x alone.
-void ShapeRule(InferScope& scope) { BroadcastShape(scope, nullptr, scope.InputType(0)); }
+void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, scope.InputType(0)); }
 
 OpDef VersionOf(int since, TypeSet x, TypeSet y, std::string_view y_type) {
   return {.domain = "",

@@ -14,11 +14,14 @@ struct ReluFn {
 };
 void Run(RunContext& ctx) { RunUnary<ReluFn, SignedList>(ctx); }
 
+std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return onnx_optim::Max(x[0], 0); }
+void ShapeRule(InferScope& scope) { UnaryShape(scope, Known); }
+
 }  // namespace
 
 std::span<const OpDef> relu_ops() {
   static const OpDef ops[] = {
-      UnaryOp("Relu", 6, kFloatTypes | kSignedIntTypes, Run),
+      UnaryOp("Relu", 6, kFloatTypes | kSignedIntTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;
 }

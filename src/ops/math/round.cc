@@ -16,11 +16,15 @@ struct RoundFn {
 };
 void Run(RunContext& ctx) { RunUnary<RoundFn>(ctx); }
 
+void ShapeRule(InferScope& scope) {
+  UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::RoundFloat);
+}
+
 }  // namespace
 
 std::span<const OpDef> round_ops() {
   static const OpDef ops[] = {
-      UnaryOp("Round", 11, kFloatTypes, Run),
+      UnaryOp("Round", 11, kFloatTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;
 }

@@ -15,7 +15,9 @@ struct SubFn {
 void Run(RunContext& ctx) { RunBinary<SubFn>(ctx); }
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return x[0] - x[1]; }
-void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
+void ShapeRule(InferScope& scope) {
+  BroadcastShape(scope, Known, TensorType::kUndefined, onnx_optim::shapes::SubtractFloats);
+}
 
 }  // namespace
 

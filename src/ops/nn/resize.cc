@@ -150,18 +150,15 @@ void ShapeRule(InferScope& scope) {
   if (scope.attrs().Has("axes")) axes = NormalizeAxes(scope, scope.attrs().Ints("axes"), rank, "attribute 'axes'");
   const int scales_input = scope.opset() != 0 && scope.opset() < 11 ? 1 : 2;
   const bool crops = scope.attrs().String("coordinate_transformation_mode", "") == "tf_crop_and_resize";
-  const std::vector<double>* scales = scope.HasInput(scales_input) ? scope.Input(scales_input).Floats() : nullptr;
+  const KnownFloats* scales = scope.HasInput(scales_input) ? scope.Input(scales_input).Floats() : nullptr;
   if (scales != nullptr && scales->size() == axes.size() && !crops)
     return SetLikeInput(scope, 0, ScaledShape(scope, x, *scales, axes));
   // What is not resized keeps its dim.
   std::optional<std::vector<OptimDim>> sizes;
   if (scales_input == 2 && scope.attrs().String("keep_aspect_ratio_policy", "stretch") == "stretch")
-    sizes = scope.InputValue(3);
+    sizes = InputSizes(scope, 3);
   if (sizes && sizes->size() != axes.size()) sizes.reset();
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const bool known = sizes && scope.context().ProvablyGreaterEqual((*sizes)[i], 0);
-    x[static_cast<size_t>(axes[i])] = known ? (*sizes)[i] : scope.Fresh();
-  }
+  for (size_t i = 0; i < axes.size(); ++i) x[static_cast<size_t>(axes[i])] = sizes ? (*sizes)[i] : scope.Fresh();
   SetLikeInput(scope, 0, std::move(x));
 }
 

@@ -204,13 +204,13 @@ void RunResize(RunContext& ctx, const ResizeSpec& spec) {
   ctx.SetOutput(0, std::move(y));
 }
 
-OptimShape ScaledShape(InferScope& scope, const OptimShape& x, const std::vector<double>& scales,
+OptimShape ScaledShape(InferScope& scope, const OptimShape& x, const onnx_optim::shapes::KnownFloats& scales,
                        const std::vector<int>& axes) {
   OptimShape shape = x;
   for (size_t i = 0; i < axes.size() && i < scales.size(); ++i) {
     OptimDim& dim = shape[static_cast<size_t>(axes[i])];
-    const auto scale = static_cast<float>(scales[i]);
-    dim = scale > 0 ? onnx_optim::FloorScale(dim, scale) : scope.Fresh();
+    const bool constant = scales[i] && scales[i]->IsConstant() && scales[i]->factor > 0;
+    dim = constant ? onnx_optim::FloorScale(dim, static_cast<float>(scales[i]->factor)) : scope.Fresh();
   }
   return shape;
 }

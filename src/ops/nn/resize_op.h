@@ -49,8 +49,8 @@ int64_t ScaledLength(const RunContext& ctx, int64_t n, float scale, const std::s
 // truncated.
 void RunResize(RunContext& ctx, const ResizeSpec& spec);
 
-// The axes' lengths times constant scales, one each; a fresh dim where nothing follows.
-OptimShape ScaledShape(InferScope& scope, const OptimShape& x, const std::vector<double>& scales,
+// The axes' lengths times their scales, one each; a fresh dim where nothing follows.
+OptimShape ScaledShape(InferScope& scope, const OptimShape& x, const onnx_optim::shapes::KnownFloats& scales,
                        const std::vector<int>& axes);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

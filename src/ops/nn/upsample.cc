@@ -44,10 +44,12 @@ void ShapeRule(InferScope& scope) {
   std::vector<int> axes(x.Rank());
   std::iota(axes.begin(), axes.end(), 0);
   if (scope.input_size() < 2) {
-    const std::vector<float> scales = scope.attrs().Floats("scales");
-    return SetLikeInput(scope, 0, ScaledShape(scope, x, {scales.begin(), scales.end()}, axes));
+    onnx_optim::shapes::KnownFloats scales;
+    for (const float scale : scope.attrs().Floats("scales"))
+      scales.push_back(onnx_optim::shapes::KnownFloat{1, 1, static_cast<double>(scale)});
+    return SetLikeInput(scope, 0, ScaledShape(scope, x, scales, axes));
   }
-  const std::vector<double>* scales = scope.Input(1).Floats();
+  const onnx_optim::shapes::KnownFloats* scales = scope.Input(1).Floats();
   SetLikeInput(scope, 0,
                scales == nullptr ? scope.FreshShape(static_cast<int>(x.Rank())) : ScaledShape(scope, x, *scales, axes));
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/cast/cast.h"
 #include "ops/op_helpers.h"
+#include "shapes/known_float.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -35,27 +36,55 @@ void RunCast(RunContext& ctx, TensorType to) {
   ctx.SetOutput(0, std::move(y));
 }
 
+namespace {
+
+// The integer as an element of type `to`; nothing where that does not carry it.
+std::optional<OptimDim> CastElement(const ShapesContext& context, const OptimDim& value, TensorType to) {
+  if (to == TensorType::kBool) {
+    if (value.IsInt()) return OptimDim(value.AsInt() != 0 ? 1 : 0);
+    return context.ProvablyDifferent(value, 0) ? std::optional(OptimDim(1)) : std::nullopt;
+  }
+  return CarriesValues(to) && Fits(value, to) ? std::optional(value) : std::nullopt;
+}
+
+bool IsFloating(TensorType dtype) { return dtype == TensorType::kFloat || dtype == TensorType::kDouble; }
+
+}  // namespace
+
 void CastShape(InferScope& scope, TensorType to) {
   const OptimShape shape = scope.InputShape(0);
-  const KnownElements* elements = InputElements(scope, 0);
-  scope.SetTensor(0, to, shape);
-  if (elements == nullptr) return;
-  KnownElements cast = *elements;
-  for (std::optional<OptimDim>& element : cast) {
-    if (!element) continue;
-    if (to == TensorType::kBool) {
-      if (element->IsInt()) {
-        element = OptimDim(element->AsInt() != 0 ? 1 : 0);
-      } else if (scope.context().ProvablyDifferent(*element, 0)) {
-        element = OptimDim(1);
-      } else {
-        element.reset();
-      }
-    } else if (!CarriesValues(to) || !Fits(*element, to)) {
-      element.reset();
+  const ShapesContext& context = scope.context();
+  const TensorType from = scope.InputType(0);
+  const ShapeValue plain = ShapeValue::Tensor(to, shape);
+  scope.SetOutput(0, plain);
+  if (!shape.IsFullyKnown()) return;
+  const KnownElements* ints = scope.Input(0).Elements();
+  const KnownFloats* floats = scope.Input(0).Floats();
+  const size_t n = ints != nullptr ? ints->size() : floats != nullptr ? floats->size() : 0;
+  if (n == 0) return;
+  KnownElements cast_ints(n);
+  KnownFloats cast_floats(n);
+  for (size_t i = 0; i < n; ++i) {
+    std::optional<OptimDim> whole;
+    if (ints != nullptr) {
+      whole = (*ints)[i];
+    } else if ((*floats)[i] && IsFloating(to)) {
+      // A product that was rounded as float is no product of doubles.
+      const auto& element = *(*floats)[i];
+      if (element.IsConstant()) cast_floats[i] = onnx_optim::shapes::ConstantFloat(to, element.factor);
+      if (!element.IsConstant() && element.factor == 1 && element.divisor == OptimDim(1)) cast_floats[i] = element;
+    } else if ((*floats)[i] && to != TensorType::kBool) {
+      whole = onnx_optim::shapes::Truncated(*(*floats)[i], from);
+    }
+    if (!whole) continue;
+    if (IsFloating(to)) {
+      cast_floats[i] = onnx_optim::shapes::WholeFloat(context, to, *whole);
+    } else {
+      cast_ints[i] = CastElement(context, *whole, to);
     }
   }
-  SetTensorWithElements(scope, 0, to, shape, std::move(cast));
+  scope.SetOutput(0,
+                  IsFloating(to) ? plain.WithFloats(std::move(cast_floats)) : plain.WithElements(std::move(cast_ints)));
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -15,14 +15,20 @@ namespace {
 
 std::string Body(const NodeProto& node, int64_t /*opset*/) {
   const bool some = NodeAttributes(node).Has("axes");
-  // The division truncates, so that crops, which are negative, are rounded like pads.
+  // Pads and crops are halved alike: that of the other kind is 0.
   return fmt::format(R"((input_data, shape) => (output_data) {{
   all_dims = Shape (input_data)
   {}
   wanted = Cast <to: int = 7> (shape)
   more = Sub (wanted, dims)
   two = Constant <value_int: int = 2> ()
-  before = Div (more, two)
+  none = Constant <value_int: int = 0> ()
+  less = Neg (more)
+  pad = Max (more, none)
+  crop = Max (less, none)
+  pad_before = Div (pad, two)
+  crop_before = Div (crop, two)
+  before = Sub (pad_before, crop_before)
   after = Sub (more, before)
   pads = Concat <axis: int = 0> (before, after)
   output_data = Pad (input_data, pads, "", {})

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/infer_node.h"
+#include "ops/known_values.h"
 #include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
 #include "values/tensor_proto.h"
@@ -67,34 +69,15 @@ void Run(RunContext& ctx) { ctx.SetOutput(0, ctx.state<ConstantState>().tensor);
 void ShapeRule(InferScope& scope) {
   const AttributeProto* form = OnlyForm(scope.node());
   if (form == nullptr) scope.Fail({}, WrongForm());
-  TensorType dtype = TensorType::kUndefined;
-  std::vector<int64_t> dims;
-  if (form->name() == "value" || form->name() == "sparse_value") {
-    const bool dense = form->name() == "value";
-    dtype =
-        onnx_optim::DataTypeToTensorType(dense ? form->t().data_type() : form->sparse_tensor().values().data_type());
-    const auto& stated = dense ? form->t().dims() : form->sparse_tensor().dims();
-    dims.assign(stated.begin(), stated.end());
-  } else {
-    const Tensor tensor = Read(scope.node());
-    dtype = tensor.dtype();
-    dims.assign(tensor.shape().begin(), tensor.shape().end());
-  }
+  if (form->name() != "value" && form->name() != "sparse_value")
+    return scope.SetOutput(0, KnownTensor(Read(scope.node())));
+  const bool dense = form->name() == "value";
+  const auto& dims = dense ? form->t().dims() : form->sparse_tensor().dims();
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }) || dims.size() > OptimShape::kMaxRank)
     scope.Fail("attribute '" + form->name() + "'", "has dims no tensor can have");
-  int64_t count = 1;
-  for (const int64_t d : dims) count = d <= 1024 && count <= 1024 ? count * d : 1 << 20;
-  const OptimShape shape(dims);
-  scope.SetTensor(0, dtype, shape);
-  if (count > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
-  if (!TypeSet({TensorType::kInt32, TensorType::kInt64, TensorType::kBool}).Has(dtype)) return;
-  if (form->name() == "sparse_value" || (form->name() == "value" && form->t().external_data_size() > 0)) return;
-  const Tensor tensor = Read(scope.node());
-  std::vector<OptimDim> elements;
-  Dispatch(TypeList<int32_t, int64_t, bool>(), dtype, [&]<class T>(std::type_identity<T>) {
-    for (const T x : tensor.View<T>()) elements.emplace_back(static_cast<int64_t>(x));
-  });
-  scope.SetKnown(0, std::move(elements));
+  if (dense) return scope.SetOutput(0, ConstantShapeValue(form->t()));
+  scope.SetTensor(0, onnx_optim::DataTypeToTensorType(form->sparse_tensor().values().data_type()),
+                  OptimShape(std::vector<int64_t>(dims.begin(), dims.end())));
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ops/known_values.h"
 #include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
 #include "values/tensor_proto.h"
@@ -44,27 +45,19 @@ void Run(RunContext& ctx) {
 void ShapeRule(InferScope& scope) {
   const TensorProto* value = scope.attrs().FindTensor("value");
   const TensorType dtype = value == nullptr ? TensorType::kFloat : onnx_optim::DataTypeToTensorType(value->data_type());
-  const std::optional<std::vector<OptimDim>> dims = scope.InputValue(0);
-  if (!dims || dims->size() > OptimShape::kMaxRank) {
-    const std::optional<int> rank = ListLength(scope.InputShape(0));
-    return scope.SetTensor(0, dtype, rank ? scope.FreshShape(*rank) : OptimShape::Unknown());
-  }
-  OptimShape shape;
+  const std::optional<std::vector<OptimDim>> dims = InputSizes(scope, 0);
+  if (!dims) return scope.SetTensor(0, dtype, OptimShape::Unknown());
   int64_t count = 1;
-  for (const OptimDim& d : *dims) {
-    if (d.IsInt() && d.AsInt() < 0) scope.Fail(scope.InputSubject(0), fmt::format("{} is no dim", d.AsInt()));
-    shape.PushBack(scope.context().ProvablyGreaterEqual(d, 0) ? d : scope.Fresh());
-    count = d.IsInt() && d.AsInt() <= 1024 && count <= 1024 ? count * d.AsInt() : 1 << 20;
-  }
-  scope.SetTensor(0, dtype, shape);
-  if (count > static_cast<int64_t>(ShapeValue::kMaxKnownElements) || !shape.IsFullyKnown()) return;
-  if (value == nullptr || !TypeSet({TensorType::kInt32, TensorType::kInt64, TensorType::kBool}).Has(dtype)) return;
-  const Tensor one = ValueOf(scope.attrs());
-  if (one.NumElements() != 1) return;
-  Dispatch(TypeList<int32_t, int64_t, bool>(), dtype, [&]<class T>(std::type_identity<T>) {
-    scope.SetKnown(0,
-                   std::vector<OptimDim>(static_cast<size_t>(count), OptimDim(static_cast<int64_t>(one.View<T>()[0]))));
-  });
+  for (const OptimDim& d : *dims) count = d.IsInt() && d.AsInt() <= 1024 && count <= 1024 ? count * d.AsInt() : 1 << 20;
+  const ShapeValue filled = ShapeValue::Tensor(dtype, OptimShape(*dims));
+  scope.SetOutput(0, filled);
+  if (count > static_cast<int64_t>(ShapeValue::kMaxKnownElements) || !filled.Shape().IsFullyKnown()) return;
+  const ShapeValue one = KnownTensor(ValueOf(scope.attrs()));
+  const auto n = static_cast<size_t>(count);
+  if (one.Elements() != nullptr && one.Elements()->size() == 1)
+    scope.SetOutput(0, filled.WithElements(KnownElements(n, one.Elements()->front())));
+  if (one.Floats() != nullptr && one.Floats()->size() == 1)
+    scope.SetOutput(0, filled.WithFloats(KnownFloats(n, one.Floats()->front())));
 }
 
 }  // namespace

@@ -33,30 +33,9 @@ void Run(RunContext& ctx) {
 
 void ShapeRule(InferScope& scope) {
   const OptimShape& in = scope.InputShape(0);
-  const std::optional<std::vector<OptimDim>> target = scope.InputValue(1);
-  if (!target || target->size() > OptimShape::kMaxRank) {
-    const std::optional<int> length = ListLength(scope.InputShape(1));
-    if (in.IsUnknown() || !length) return SetLikeInput(scope, 0, OptimShape::Unknown());
-    return SetLikeInput(scope, 0, scope.FreshShape(std::max(*length, static_cast<int>(in.Rank()))));
-  }
-  std::vector<OptimDim> dims = *target;
-  for (OptimDim& dim : dims) {
-    if (dim.IsInt() && dim.AsInt() < 0) scope.Fail(scope.InputSubject(1), fmt::format("{} is no dim", dim.AsInt()));
-    if (!dim.IsInt() && !scope.context().ProvablyGreaterEqual(dim, 0)) dim = scope.Fresh();
-  }
-  const OptimShape shape = scope.Broadcast(in, OptimShape(std::move(dims)));
-  SetLikeInput(scope, 0, shape);
-  const KnownElements* elements = InputElements(scope, 0);
-  if (elements == nullptr || shape.IsUnknown() || !shape.IsFullyKnown()) return;
-  const bool small =
-      std::all_of(shape.begin(), shape.end(), [](const OptimDim& d) { return d.AsInt() <= 1024; }) && shape.Rank() <= 2;
-  if (!small || shape.NumElements() > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
-  const auto n = static_cast<size_t>(shape.NumElements());
-  if (elements->size() == n) {
-    SetTensorWithElements(scope, 0, scope.InputType(0), shape, *elements);
-  } else if (elements->size() == 1) {
-    SetTensorWithElements(scope, 0, scope.InputType(0), shape, KnownElements(n, elements->front()));
-  }
+  const std::optional<std::vector<OptimDim>> target = InputSizes(scope, 1);
+  if (!target) return SetLikeInput(scope, 0, OptimShape::Unknown());
+  SetLikeInput(scope, 0, scope.Broadcast(in, OptimShape(*target)));
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 // https://onnx.ai/onnx/operators/onnx__Range.html
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/elementwise/rows.h"
 #include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
+#include "shapes/known_float.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -64,29 +66,56 @@ void Run(RunContext& ctx) {
   });
 }
 
+// How many: of whole numbers.
+OptimDim Length(InferScope& scope, const OptimDim& start, const OptimDim& limit, const OptimDim& delta) {
+  if (delta == OptimDim(0)) scope.Fail(scope.InputSubject(2), "is 0; the range has no end");
+  if (start.IsInt() && limit.IsInt() && delta.IsInt()) {
+    const std::optional<int64_t> count = WholeCount(start.AsInt(), limit.AsInt(), delta.AsInt());
+    if (!count) scope.Fail(scope.InputSubject(1), "the range is endless or too long");
+    return *count;
+  }
+  if (delta == OptimDim(std::numeric_limits<int64_t>::min())) return scope.Fresh();
+  const ShapesContext& context = scope.context();
+  if (context.ProvablyGreaterEqual(delta, 0)) return Max(CeilDiv(limit - start, delta), 0);
+  return context.ProvablyGreaterEqual(0, delta) ? Max(CeilDiv(start - limit, -delta), 0) : scope.Fresh();
+}
+
+// The same of floats; they are divided as doubles.
+OptimDim FloatLength(InferScope& scope) {
+  using namespace onnx_optim::shapes;  // NOLINT(google-build-using-namespace): of known floats
+  std::vector<KnownFloat> v;
+  for (int i = 0; i < 3; ++i) {
+    const KnownFloats* floats = scope.Input(i).Floats();
+    if (floats == nullptr || floats->size() != 1 || !floats->front()) return scope.Fresh();
+    v.push_back(*floats->front());
+  }
+  const auto of = [&](FloatOperation operation, KnownFloat a, KnownFloat b) {
+    const std::array<KnownFloat, 2> x = {std::move(a), std::move(b)};
+    return operation(scope.context(), TensorType::kDouble, x);
+  };
+  const std::optional<KnownFloat> distance = of(SubtractFloats, v[1], v[0]);
+  const std::optional<KnownFloat> steps = distance ? of(DivideFloats, *distance, v[2]) : std::nullopt;
+  const std::optional<KnownFloat> count = steps ? of(CeilFloat, *steps, {}) : std::nullopt;
+  const std::optional<OptimDim> whole = count ? Truncated(*count, TensorType::kDouble) : std::nullopt;
+  return whole ? Max(*whole, 0) : scope.Fresh();
+}
+
 void ShapeRule(InferScope& scope) {
   const TensorType dtype = scope.InputType(0);
+  if (dtype == TensorType::kFloat || dtype == TensorType::kDouble)
+    return scope.SetTensor(0, dtype, OptimShape{FloatLength(scope)});
   std::vector<OptimDim> v;
   for (int i = 0; i < 3; ++i) {
     const std::optional<std::vector<OptimDim>> value = scope.InputValue(i);
     if (value && value->size() == 1) v.push_back(value->front());
   }
-  if (v.size() < 3 || !CarriesValues(dtype) || !v[2].IsInt())
-    return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
-  const int64_t delta = v[2].AsInt();
-  if (delta == 0) scope.Fail(scope.InputSubject(2), "is 0; the range has no end");
-  if (v[0].IsInt() && v[1].IsInt()) {
-    const std::optional<int64_t> count = WholeCount(v[0].AsInt(), v[1].AsInt(), delta);
-    if (!count) scope.Fail(scope.InputSubject(1), "the range is endless or too long");
-    scope.SetTensor(0, dtype, OptimShape{*count});
-    if (*count > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
-    std::vector<OptimDim> elements;
-    for (int64_t i = 0; i < *count; ++i) elements.emplace_back(WholeElement(v[0].AsInt(), i, delta));
-    return scope.SetKnown(0, std::move(elements));
-  }
-  if (delta == std::numeric_limits<int64_t>::min()) return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
-  const OptimDim distance = delta > 0 ? v[1] - v[0] : v[0] - v[1];
-  scope.SetTensor(0, dtype, OptimShape{Max(CeilDiv(distance, delta > 0 ? delta : -delta), 0)});
+  if (v.size() < 3 || !CarriesValues(dtype)) return scope.SetTensor(0, dtype, OptimShape{scope.Fresh()});
+  const OptimDim count = Length(scope, v[0], v[1], v[2]);
+  scope.SetTensor(0, dtype, OptimShape{count});
+  if (!count.IsInt() || !v[2].IsInt() || count.AsInt() > static_cast<int64_t>(ShapeValue::kMaxKnownElements)) return;
+  std::vector<OptimDim> elements;
+  for (int64_t i = 0; i < count.AsInt(); ++i) elements.push_back(v[0] + v[2] * OptimDim(i));
+  scope.SetKnown(0, std::move(elements));
 }
 
 OpDef VersionOf(int since, TypeSet types, std::vector<AttrDef> attributes) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checked.h"
 #include "ops/tensor/view_op.h"
@@ -46,18 +47,22 @@ void Run(RunContext& ctx) {
   SetView(ctx, Shape(dims));
 }
 
+// The target as far as it is known; nothing when not even the rank of the result is.
+std::optional<KnownElements> Target(const InferScope& scope) {
+  const std::optional<int> rank = ListLength(scope.InputShape(1));
+  if (!rank) return std::nullopt;
+  const KnownElements* elements = scope.Input(1).Elements();
+  return elements != nullptr ? *elements : KnownElements(static_cast<size_t>(*rank));
+}
+
 void ShapeRule(InferScope& scope) {
   const OptimShape in = scope.InputShape(0);
-  const std::optional<std::vector<OptimDim>> target = scope.InputValue(1);
-  if (!target) {
-    const std::optional<int> rank = ListLength(scope.InputShape(1));
-    return SetLikeInput(scope, 0, rank ? scope.FreshShape(*rank) : OptimShape::Unknown());
-  }
-  if (target->size() > OptimShape::kMaxRank) return SetLikeInput(scope, 0, OptimShape::Unknown());
+  const std::optional<KnownElements> target = Target(scope);
+  if (!target) return SetLikeInput(scope, 0, OptimShape::Unknown());
   const bool allow_zero = scope.attrs().Int("allowzero", 0) != 0;
   const auto wrong = [&](std::string_view why) {
     std::vector<std::string> texts;
-    for (const OptimDim& d : *target) texts.push_back(d.ToString());
+    for (const auto& d : *target) texts.push_back(d ? d->ToString() : "?");
     scope.Fail(scope.InputSubject(1),
                fmt::format("[{}] does not fit {}: {}", fmt::join(texts, ","), in.ToString(), why));
   };
@@ -65,9 +70,11 @@ void ShapeRule(InferScope& scope) {
   std::vector<size_t> uncertain;  // places where the sign, or what a 0 stands for, is open
   std::optional<size_t> open;
   for (size_t d = 0; d < target->size(); ++d) {
-    const OptimDim& entry = (*target)[d];
+    const OptimDim entry = (*target)[d].value_or(OptimDim(1));
     dims.push_back(entry);
-    if (entry.IsInt() && entry.AsInt() == 0 && !allow_zero) {
+    if (!(*target)[d]) {
+      uncertain.push_back(d);
+    } else if (entry.IsInt() && entry.AsInt() == 0 && !allow_zero) {
       if (!in.IsUnknown() && d >= in.Rank()) wrong(fmt::format("0 at place {}, where the input has no dim", d));
       if (in.IsUnknown()) uncertain.push_back(d);
       if (!in.IsUnknown()) dims[d] = in[d];
@@ -80,15 +87,19 @@ void ShapeRule(InferScope& scope) {
       uncertain.push_back(d);
     }
   }
-  for (const size_t d : uncertain) dims[d] = scope.Fresh();
   const std::optional<OptimDim> total = in.SymbolicNumElements();
+  // A single entry that is not known is what the others leave, as -1 is.
+  const bool left_over = !open && uncertain.size() == 1 && total.has_value();
+  if (left_over) open = uncertain.front();
+  if (left_over) uncertain.clear();
+  for (const size_t d : uncertain) dims[d] = scope.Fresh();
   if (open) {
     // What the input and the other dims have in common is left out first: it may be 0, and says nothing about the
     // quotient.
     dims[*open] = 1;
     const OptimDim rest = onnx_optim::Product(dims);
-    if (rest == OptimDim(0)) wrong("-1 beside a dim of 0 can be anything");
-    if (!total || !uncertain.empty()) {
+    if (rest == OptimDim(0) && !left_over) wrong("-1 beside a dim of 0 can be anything");
+    if (!total || !uncertain.empty() || rest == OptimDim(0)) {
       dims[*open] = scope.Fresh();
     } else if (const std::optional<OptimDim> exact = ExactDiv(*total, rest)) {
       dims[*open] = *exact;
@@ -99,15 +110,16 @@ void ShapeRule(InferScope& scope) {
   } else if (total && uncertain.empty()) {
     const OptimDim count = onnx_optim::Product(dims);
     if (total->IsInt() && count.IsInt() && *total != count) wrong(fmt::format("{} elements", total->AsInt()));
+    const auto is_expr = [](const OptimDim& d) { return d.IsExpr(); };
+    const auto symbolic = std::ranges::find_if(dims, is_expr);
+    // Numbers whose product does not fit are too many elements for any tensor.
+    if (symbolic == dims.end() && !count.IsInt()) wrong(fmt::format("{} elements", total->ToString()));
     // One open dim among numbers is what the count leaves for it.
-    if (total->IsInt() && !count.IsInt()) {
-      const auto symbolic = std::find_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); });
-      const bool only = std::count_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); }) == 1;
-      const OptimDim dim = *symbolic;
-      *symbolic = 1;
+    if (total->IsInt() && symbolic != dims.end() && std::ranges::count_if(dims, is_expr) == 1) {
+      const OptimDim dim = std::exchange(*symbolic, 1);
       const OptimDim rest = onnx_optim::Product(dims);
       *symbolic = dim;
-      if (only && rest.IsInt() && rest.AsInt() > 0 && total->AsInt() % rest.AsInt() == 0 && total->AsInt() > 0)
+      if (rest.IsInt() && rest.AsInt() > 0 && total->AsInt() % rest.AsInt() == 0 && total->AsInt() > 0)
         *symbolic =
             scope.Unify(dim, total->AsInt() / rest.AsInt(), "the dim " + dim.ToString(), "what the other dims leave");
     }

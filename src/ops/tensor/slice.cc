@@ -133,23 +133,36 @@ OptimDim Distance(InferScope& scope, const OptimDim& n, const OptimDim& start, B
   return ordered ? length : Max(length, 0);
 }
 
-std::optional<OptimDim> Count(InferScope& scope, const OptimDim& n, const OptimDim& start, const OptimDim& end,
-                              int64_t step) {
+// n-1 and n-2 count from the back: where they are negative, both ways lead before the front.
+OptimDim FromBack(const OptimDim& n, const OptimDim& bound) {
+  const OptimDim below = n - bound;
+  return below == OptimDim(1) || below == OptimDim(2) ? -below : bound;
+}
+
+std::optional<OptimDim> Count(InferScope& scope, const OptimDim& n, OptimDim start, OptimDim end, int64_t step) {
   if (n.IsInt() && start.IsInt() && end.IsInt())
     return OptimDim(Take(n.AsInt(), start.AsInt(), end.AsInt(), step).count);
-  const BoundKind from = KindOf(scope, start), to = KindOf(scope, end);
+  if (step > 0) {
+    start = FromBack(n, start);
+    end = FromBack(n, end);
+  }
+  const BoundKind from = KindOf(scope, start), to = end == n ? BoundKind::kFar : KindOf(scope, end);
   if (from == BoundKind::kOpen || to == BoundKind::kOpen || step == std::numeric_limits<int64_t>::min())
     return std::nullopt;
   if (step > 0) return CeilDiv(Distance(scope, n, start, from, end, to), step);
   return CeilDiv(Max(Held(from, start, n, 0, n - 1) - Held(to, end, n, -1, n - 1), 0), -step);
 }
 
-std::optional<std::vector<OptimDim>> Argument(InferScope& scope, std::string_view attribute, int input) {
+// Bounds or steps, those that are known; nothing when not even their number is.
+std::optional<KnownElements> Argument(InferScope& scope, std::string_view attribute, int input) {
   if (scope.attrs().Has(attribute)) {
     const std::vector<int64_t> values = scope.attrs().Ints(attribute);
-    return std::vector<OptimDim>(values.begin(), values.end());
+    return KnownElements(values.begin(), values.end());
   }
-  return scope.InputValue(input);
+  const IntsArgument given = ReadIntsArgument(scope, {}, input);
+  if (!given.count || *given.count > static_cast<int64_t>(OptimShape::kMaxRank)) return std::nullopt;
+  const KnownElements* elements = scope.Input(input).Elements();
+  return elements != nullptr ? *elements : KnownElements(static_cast<size_t>(*given.count));
 }
 
 void ShapeRule(InferScope& scope) {
@@ -157,10 +170,10 @@ void ShapeRule(InferScope& scope) {
   if (data.IsUnknown()) return SetLikeInput(scope, 0, OptimShape::Unknown());
   const auto rank = static_cast<int>(data.Rank());
   const bool attributes = scope.attrs().Has("starts");
-  const std::optional<std::vector<OptimDim>> starts = Argument(scope, "starts", 1), ends = Argument(scope, "ends", 2);
+  const std::optional<KnownElements> starts = Argument(scope, "starts", 1), ends = Argument(scope, "ends", 2);
   const IntsArgument axes = ReadIntsArgument(scope, "axes", attributes ? -1 : 3);
   const bool has_steps = !attributes && scope.HasInput(4);
-  const std::optional<std::vector<int64_t>> steps = has_steps ? scope.InputInts(4) : std::nullopt;
+  const std::optional<KnownElements> steps = has_steps ? Argument(scope, {}, 4) : std::nullopt;
   std::vector<int> which;
   if (axes.given && !axes.values) return SetLikeInput(scope, 0, scope.FreshShape(rank));
   if (axes.given) {
@@ -172,31 +185,20 @@ void ShapeRule(InferScope& scope) {
       scope.Fail(counted.subject, fmt::format("has {} entries for {} axes", *counted.count, rank));
     for (int i = 0; i < *counted.count; ++i) which.push_back(i);
   }
+  const auto at = [](const std::optional<KnownElements>& list, size_t i) {
+    return list && i < list->size() ? (*list)[i] : std::nullopt;
+  };
   OptimShape shape = data;
   for (size_t i = 0; i < which.size(); ++i) {
     OptimDim& dim = shape[static_cast<size_t>(which[i])];
-    const bool known =
-        starts && ends && i < starts->size() && i < ends->size() && (!has_steps || (steps && i < steps->size()));
-    const int64_t step = has_steps && known ? (*steps)[i] : 1;
-    if (step == 0) scope.Fail(scope.InputSubject(4), fmt::format("element {} is 0; a step must not be", i));
+    const std::optional<OptimDim> start = at(starts, i), end = at(ends, i);
+    const std::optional<OptimDim> step = has_steps ? at(steps, i) : std::optional(OptimDim(1));
+    if (step == OptimDim(0)) scope.Fail(scope.InputSubject(4), fmt::format("element {} is 0; a step must not be", i));
     std::optional<OptimDim> count;
-    if (known) count = Count(scope, dim, (*starts)[i], (*ends)[i], step);
-    dim = count ? *count : scope.Fresh();
+    if (start && end && step && step->IsInt()) count = Count(scope, dim, *start, *end, step->AsInt());
+    dim = count ? *count : scope.context().FreshDim({}, 0, dim);
   }
   SetLikeInput(scope, 0, shape);
-  const KnownElements* elements = InputElements(scope, 0);
-  if (elements == nullptr || rank != 1 || !shape.IsFullyKnown()) return;
-  KnownElements taken;
-  if (which.empty()) {
-    taken = *elements;
-  } else {
-    // The one axis was sliced by known numbers, or its count would not be one.
-    if (!(*starts)[0].IsInt() || !(*ends)[0].IsInt()) return;
-    const int64_t step = has_steps ? (*steps)[0] : 1;
-    const Taken range = Take(data[0].AsInt(), (*starts)[0].AsInt(), (*ends)[0].AsInt(), step);
-    for (int64_t i = 0; i < range.count; ++i) taken.push_back((*elements)[static_cast<size_t>(range.start + i * step)]);
-  }
-  SetTensorWithElements(scope, 0, scope.InputType(0), shape, std::move(taken));
 }
 
 }  // namespace

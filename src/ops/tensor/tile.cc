@@ -35,23 +35,22 @@ void Run(RunContext& ctx) {
 
 void ShapeRule(InferScope& scope) {
   const OptimShape& in = scope.InputShape(0);
-  const std::optional<std::vector<OptimDim>> repeats = scope.InputValue(1);
-  if (in.IsUnknown()) {
-    const bool counted = repeats && repeats->size() <= OptimShape::kMaxRank;
-    return SetLikeInput(scope, 0,
-                        counted ? scope.FreshShape(static_cast<int>(repeats->size())) : OptimShape::Unknown());
+  const KnownElements* known = scope.Input(1).Elements();
+  for (size_t d = 0; known != nullptr && d < known->size(); ++d) {
+    const std::optional<OptimDim>& times = (*known)[d];
+    if (times && times->IsInt() && times->AsInt() < 0)
+      scope.Fail(scope.InputSubject(1),
+                 fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, times->AsInt()));
   }
+  const std::optional<std::vector<OptimDim>> repeats = InputSizes(scope, 1);
+  if (in.IsUnknown())
+    return SetLikeInput(scope, 0,
+                        repeats ? scope.FreshShape(static_cast<int>(repeats->size())) : OptimShape::Unknown());
   if (!repeats) return SetLikeInput(scope, 0, scope.FreshShape(static_cast<int>(in.Rank())));
   if (repeats->size() != in.Rank())
     scope.Fail(scope.InputSubject(1), fmt::format("has {} entries for {} axes", repeats->size(), in.Rank()));
   OptimShape shape;
-  for (size_t d = 0; d < in.Rank(); ++d) {
-    const OptimDim& times = (*repeats)[d];
-    if (times.IsInt() && times.AsInt() < 0)
-      scope.Fail(scope.InputSubject(1),
-                 fmt::format("element {} is {}; a tensor is not repeated less than 0 times", d, times.AsInt()));
-    shape.PushBack(scope.context().ProvablyGreaterEqual(times, 0) ? in[d] * times : scope.Fresh());
-  }
+  for (size_t d = 0; d < in.Rank(); ++d) shape.PushBack(in[d] * (*repeats)[d]);
   SetLikeInput(scope, 0, std::move(shape));
 }
 
