@@ -179,7 +179,7 @@ TEST(ControlFlowTest, WhatDependsOnOuterValuesAloneIsComputedOnce) {
         s = Add(k, l) u = Add(s, r) w = Add(p, u)
       }>(m, "", x)
     })");
-  const InferredTypes types(model, CustomOps({}));
+  const InferredTypes types(model, CustomOps(std::span<const CustomOp>()));
   const std::unique_ptr<GraphPlan> plan = MakePlan(model, types, {});
   std::vector<std::string> once, always;
   for (const NodePlan& node : BodyOf(*plan).invariant) once.push_back(node.node->output(0));
