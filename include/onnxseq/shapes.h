@@ -40,8 +40,8 @@ ONNXSEQ_API InferredShapes InferShapes(const ModelProto& model, const ShapeOptio
 // Writes what is inferred into the model: types of outputs and value_info, bodies included. What the options set is
 // written into the declared types first, with every dim that follows: setting the shape 1,T of an input declared [N,S]
 // sets N and S wherever else they stand; where it
-// replaces a number, what is declared of values inside and of outputs is inferred anew. Throws InvalidArgument for a model without graph and for dims that make no
-// sense.
+// replaces a number, what is declared of values inside and of outputs is inferred anew. Throws InvalidArgument for a
+// model without graph and for dims that make no sense.
 ONNXSEQ_API void WriteShapes(ModelProto& model, const ShapeOptions& options = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -27,6 +27,9 @@ constexpr int kMaxDepth = 64;
 // Nodes inferred inside bodies and functions during one walk: what calls that double at each level must not exceed.
 constexpr int64_t kMaxInnerNodes = 200'000;
 constexpr size_t kMaxProblems = 1000;
+// Outputs of fewer known elements are not counted.
+constexpr size_t kManyElements = 64;
+constexpr int64_t kMaxKnownElements = 1'000'000;
 // Bodies and calls whose values are kept.
 constexpr size_t kMaxRecords = 20'000;
 
@@ -139,6 +142,19 @@ void GraphInference::CheckCall(const InferScope& scope, const OpDef& op) const {
   CheckInputTypes(op, scope);
 }
 
+void GraphInference::LimitElements(InferScope& scope) {
+  for (int i = 0; i < scope.output_size(); ++i) {
+    const ShapeValue* value = scope.Output(i);
+    if (value == nullptr) continue;
+    const size_t count = value->Elements() != nullptr ? value->Elements()->size()
+                         : value->Floats() != nullptr ? value->Floats()->size()
+                                                      : 0;
+    if (count < kManyElements) continue;
+    known_elements_ += static_cast<int64_t>(count);
+    if (known_elements_ > kMaxKnownElements) scope.SetOutput(i, value->WithoutValue());
+  }
+}
+
 void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef& op) {
   const FormalNameLists names(op);
   InferScope scope(ctx, node, names.names(), &body_inference_);
@@ -152,6 +168,7 @@ void GraphInference::Rule(ShapesContext& ctx, const NodeProto& node, const OpDef
   try {
     op.shape(scope);
     if (scope.exact()) PropagateValues(scope, op);
+    LimitElements(scope);
   } catch (Error& e) {
     if (mode_ == Mode::kRecord) scope.CommitWarnings();
     e.AddNode(node.op_type(), node.name());

@@ -70,6 +70,8 @@ class GraphInference {
                                     const BodyOptions& options);
   void BindInitializers(ShapesContext& ctx, const GraphProto& graph, const std::set<std::string_view>& except);
   void WalkNodes(ShapesContext& ctx, const GraphProto& graph, const Declared& declared);
+  // Drops long values once there are too many, so that a short file cannot fill the memory with them.
+  void LimitElements(InferScope& scope);
   void SetUnknown(ShapesContext& ctx, const NodeProto& node);
   void Keep(const ShapesContext& ctx, const GraphProto* graph, std::string function);
 
@@ -88,6 +90,7 @@ class GraphInference {
   class Descent;
   Position at_;
   int64_t inner_nodes_ = 0;
+  int64_t known_elements_ = 0;  // of all outputs so far that have many
 };
 
 // Adds a problem that is not there yet, as long as there are not too many.

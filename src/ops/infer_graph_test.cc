@@ -352,5 +352,17 @@ TEST(ApplyInferredShapes, WritesIntoBodies) {
   EXPECT_EQ(body.output(0).type().tensor_type().shape().dim(0).dim_value(), 2);
 }
 
+TEST(ComputeShapeModel, LongValuesAreKeptWithinLimits) {
+  std::string text =
+      "g () => (v2000) { n = Constant <value_ints = [1024]> () "
+      "v0 = ConstantOfShape <value = int64[1] {1}> (n)";
+  for (int i = 0; i < 2000; ++i) text += " v" + std::to_string(i + 1) + " = Add (v" + std::to_string(i) + ", v0)";
+  const InferredShapes inferred = InferShapes(Model(text + " }"));
+  const auto& values = inferred.graphs[0].values;
+  EXPECT_EQ(values.at("v900").Elements()->front(), OptimDim(901));
+  EXPECT_EQ(values.at("v2000").ToString(), "tensor(int64)[1024]");
+  EXPECT_EQ(values.at("v2000").Elements(), nullptr);
+}
+
 }  // namespace
 }  // namespace ONNX_LIGHT_NAMESPACE
