@@ -7,6 +7,8 @@
 #include <cmath>
 #include <complex>
 
+#include "base/visible_text.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
@@ -148,10 +150,11 @@ std::string ShortView(const Tensor& tensor, int64_t limit) {
 }
 
 std::string DescribeValue(const std::string& name, const Value& value) {
-  if (value.IsNone()) return fmt::format("{}: nothing\n", name);
-  if (value.IsTensor()) return fmt::format("{}: {} = {}\n", name, value.TypeString(), ShortView(value.tensor()));
+  if (value.IsNone()) return fmt::format("{}: nothing\n", VisibleText(name));
+  if (value.IsTensor())
+    return fmt::format("{}: {} = {}\n", VisibleText(name), value.TypeString(), ShortView(value.tensor()));
   const Sequence& sequence = value.sequence();
-  std::string out = fmt::format("{}: {}\n", name, value.TypeString());
+  std::string out = fmt::format("{}: {}\n", VisibleText(name), value.TypeString());
   constexpr int64_t kShown = 8;
   for (int64_t i = 0; i < std::min(sequence.size(), kShown); ++i) {
     out += fmt::format("  [{}] {} = {}\n", i, sequence[i].TypeString(), ShortView(sequence[i]));
