@@ -138,6 +138,8 @@ TEST(Feeds, SequencesNeedAllTheirElements) {
   const Tensor one = Tensor::Scalar(1.f);
   EXPECT_THAT([&] { ValuesFromArrays({{"s/0", one}, {"s/2", one}}, {}); },
               ThrowsMessage<InvalidArgument>("s: element 1 of the sequence is missing"));
+  EXPECT_THAT([&] { ValuesFromArrays({{"s/0", one}, {"s/1", Tensor::Of<double>({1}, {1})}}, {}); },
+              ThrowsMessage<InvalidArgument>("s: element 1 is tensor(double), element 0 tensor(float)"));
   const ValueDescription known{.name = "s/0", .type = "tensor(float)", .shape = {}};
   EXPECT_TRUE(ValuesFromArrays({{"s/0", one}}, {&known, 1}).at("s/0").IsTensor());
 }
