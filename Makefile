@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
+.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -18,18 +18,23 @@ help:
 	@echo "make bench-peers      beside onnxruntime, OpenVINO and, where installed, PyTorch; THREADS=1 by default"
 	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
 	@echo "make format | tidy    clang-format and ruff | clang-tidy"
+	@echo "make format-check     fails where make format would change something"
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
+	@echo "make clean            removes build/; .venv stays"
 
-run: build
+run: program
 	$(PYTHON) tools/run_examples.py
 
-# A tree that is configured and up to date costs what ninja needs to find that out.
-build:
+# `program` is what `make run` needs, without tests and benches. A tree that is configured and up to date costs what ninja needs to
+# find that out.
+build: TARGETS := all
+program: TARGETS := onnxseq_program onnxseq_python
+build program:
 	@tools/setup.sh
 	@test -f build/release/build.ninja || cmake --preset release
-	@cmake --build build/release -j $(JOBS)
+	@cmake --build build/release -j $(JOBS) --target $(TARGETS)
 	@cmake --install build/release --component python --prefix "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
 
 # clang for the programs that use the library as an outsider would.

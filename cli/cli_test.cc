@@ -29,6 +29,12 @@ std::string Npy(const std::string& header, const std::string& data) {
   return out + header + data;
 }
 
+TEST(VisibleText, ControlCharactersAreSpelled) {
+  const std::string name("a\0b\x1b[2J\x7f\n\xc3\xa4", 11);
+  EXPECT_EQ(DescribeValue(name, Value()), "a\\x00b\\x1b[2J\\x7f\n\xc3\xa4: nothing\n");
+  EXPECT_STREQ(InvalidArgument(name).what(), "a\\x00b\\x1b[2J\\x7f\n\xc3\xa4");
+}
+
 TEST(Npy, RoundTripsEveryTypeNumpyNames) {
   const Tensor tensors[] = {Tensor::Of<float>({2, 2}, {1.5f, -2, 0, 3}),
                             Tensor::Of<double>({1}, {1e300}),
@@ -159,6 +165,8 @@ TEST(Feeds, SequencesNeedAllTheirElements) {
   const Tensor one = Tensor::Scalar(1.f);
   EXPECT_THAT([&] { ValuesFromArrays({{"s/0", one}, {"s/2", one}}, {}); },
               ThrowsMessage<InvalidArgument>("s: element 1 of the sequence is missing"));
+  EXPECT_THAT([&] { ValuesFromArrays({{"s/0", one}, {"s/1", Tensor::Of<double>({1}, {1})}}, {}); },
+              ThrowsMessage<InvalidArgument>("s: element 1 is tensor(double), element 0 tensor(float)"));
   const ValueDescription known{.name = "s/0", .type = "tensor(float)", .shape = {}};
   EXPECT_TRUE(ValuesFromArrays({{"s/0", one}}, {&known, 1}).at("s/0").IsTensor());
 }

@@ -215,6 +215,9 @@ ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span
     for (const auto& [index, tensor] : elements) {
       if (index != static_cast<int64_t>(list.size()))
         Fail(name, fmt::format("element {} of the sequence is missing", list.size()));
+      if (!list.empty() && tensor->dtype() != list.front().dtype())
+        Fail(name, fmt::format("element {} is {}, element 0 {}", index, onnx_optim::ToTypeString(tensor->dtype()),
+                               onnx_optim::ToTypeString(list.front().dtype())));
       list.push_back(*tensor);
     }
     values.insert_or_assign(name, Sequence(std::move(list)));

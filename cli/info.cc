@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/checked.h"
+#include "base/visible_text.h"
 #include "commands.h"
 #include "json_text.h"
 #include "onnx_optim/shapes/shape_value.h"
@@ -117,18 +118,19 @@ int InfoCommand(const std::string& path, bool as_json) {
 
   const std::string producer = model.producer_name(), version = model.producer_version();
   fmt::print("{}: ONNX IR version {}{}{}\n", path, int64_t{model.ir_version()},
-             producer.empty() ? "" : ", made by " + producer, version.empty() ? "" : " " + version);
+             VisibleText(producer.empty() ? "" : ", made by " + producer),
+             VisibleText(version.empty() ? "" : " " + version));
   for (const auto& opset : model.opset_import()) {
     const std::string domain = opset.domain();
-    fmt::print("opset   {} {}\n", domain.empty() ? "ai.onnx" : domain, int64_t{opset.version()});
+    fmt::print("opset   {} {}\n", domain.empty() ? "ai.onnx" : VisibleText(domain), int64_t{opset.version()});
   }
   for (const ValueInfoProto& input : model.graph().input())
-    fmt::print("input   {}: {}\n", std::string(input.name()), DeclaredType(input, ctx));
+    fmt::print("input   {}: {}\n", VisibleText(input.name()), VisibleText(DeclaredType(input, ctx)));
   for (const ValueInfoProto& output : model.graph().output())
-    fmt::print("output  {}: {}\n", std::string(output.name()), DeclaredType(output, ctx));
+    fmt::print("output  {}: {}\n", VisibleText(output.name()), VisibleText(DeclaredType(output, ctx)));
   fmt::print("{} nodes, {} bodies, {} functions, {} constants of {} elements\n", summary.nodes, summary.bodies,
              model.functions().size(), summary.constants, summary.constant_elements);
-  for (const auto& [name, count] : summary.operators) fmt::print("{:>8} {}\n", count, name);
+  for (const auto& [name, count] : summary.operators) fmt::print("{:>8} {}\n", count, VisibleText(name));
   return 0;
 }
 

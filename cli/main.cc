@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "commands.h"
 #include "onnxseq/errors.h"
@@ -17,10 +19,19 @@ namespace {
 
 constexpr int kUsage = 2;
 constexpr int kOutputFailed = -1;  // errno says why
+constexpr const char* kModelHelp = "An .onnx file, ONNX text (.onnxtxt) or an OpenVINO IR .xml";
+
+// As `range`, with a message of its own: the parser's spells all digits of the largest double.
+CLI::Validator Within(const CLI::Range& range, const char* wanted) {
+  return {[range, wanted](std::string& text) {
+            return range(text).empty() ? std::string() : std::string("must be ") + wanted + ", got " + text;
+          },
+          range.get_description()};
+}
 
 void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   CLI::App* run = app.add_subcommand("run", "Run a model and print its outputs");
-  run->add_option("MODEL", a.model, "An .onnx file or an OpenVINO IR .xml")->required();
+  run->add_option("MODEL", a.model, kModelHelp)->required();
   CLI::Option* test_data = run->add_option("TEST_DATA", a.test_data,
                                            "Folders with input_0.pb, ... and output_0.pb, ...: run each and compare");
   run->add_option("--input", a.inputs, "NAME=FILE: one input from a .npy, .npz or ONNX .pb file")
@@ -36,8 +47,9 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
       ->check(CLI::Range(0, 4096));
   run->add_option("--repeat", a.repeat, "Run this often and print the times")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  run->add_option("--timeout", a.timeout, "Seconds after which a run is given up")->check(CLI::PositiveNumber);
+      ->check(Within(CLI::PositiveNumber, "a positive number"));
+  run->add_option("--timeout", a.timeout, "Seconds after which a run is given up")
+      ->check(Within(CLI::PositiveNumber, "a positive number"));
   run->add_option("--memory-limit", a.memory_limit, "MB the tensors of a run may take at once")
       ->check(CLI::Range(1e-6, 1e12));
   CLI::Option* trace = run->add_option("--trace", a.trace_npz,
@@ -53,21 +65,21 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
 
 void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
   CLI::App* shapes = app.add_subcommand("shapes", "Infer kind, type and shape of every value");
-  shapes->add_option("MODEL", a.model, "An .onnx file or an OpenVINO IR .xml")->required();
+  shapes->add_option("MODEL", a.model, kModelHelp)->required();
   shapes->add_option("--dim", a.dims, "N=4: set a symbol of the inputs")->allow_extra_args(false);
   shapes->add_option("--shape", a.shapes, "x=1,3,H,W: set the shape of an input")->allow_extra_args(false);
-  shapes->add_option("-o", a.output, "Write the model with what was inferred to this .onnx");
+  shapes->add_option("-o", a.output, "Write the model with what was inferred to this .onnx or .onnxtxt");
   shapes->add_flag("--json", a.json, "Print JSON");
 }
 
 void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
   CLI::App* convert = app.add_subcommand("convert", "Write a model in another form, chosen by suffix");
-  convert->add_option("IN", a.input, "An .onnx file, ONNX text (.onnxtxt) or an OpenVINO IR .xml")->required();
+  convert->add_option("IN", a.input, kModelHelp)->required();
   convert->add_option("OUT", a.output, "An .onnx file or ONNX text (.onnxtxt)")->required();
   convert
       ->add_option("--external-data", a.external_bytes,
                    "Keep initializers of this many bytes and more in a file beside OUT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
 }
 
 int Dispatch(int argc, char** argv) {
@@ -85,8 +97,7 @@ int Dispatch(int argc, char** argv) {
   CLI::App* info = app.add_subcommand("info", "Say what is in a model");
   CLI::App* check = app.add_subcommand("check", "List what is wrong with a model; exit 1 if anything is");
   CLI::App* ops = app.add_subcommand("ops", "List the operators this build knows");
-  for (CLI::App* command : {info, check})
-    command->add_option("MODEL", model, "An .onnx file or an OpenVINO IR .xml")->required();
+  for (CLI::App* command : {info, check}) command->add_option("MODEL", model, kModelHelp)->required();
   for (CLI::App* command : {info, check, ops}) command->add_flag("--json", json, "Print JSON");
   ops->add_flag("--markdown", markdown, "Print a page of documentation")->excludes(ops->get_option("--json"));
   try {
@@ -96,6 +107,11 @@ int Dispatch(int argc, char** argv) {
     for (const std::string& text : app.remaining(true)) {
       if (!text.starts_with("-")) continue;
       std::fprintf(stderr, "onnxseq: there is no option %s\n", text.c_str());
+      return kUsage;
+    }
+    const std::vector<std::string> rest = app.remaining();
+    if (error.get_exit_code() != 0 && app.get_subcommands().empty() && !rest.empty()) {
+      std::fprintf(stderr, "onnxseq: there is no command %s\n", rest.front().c_str());
       return kUsage;
     }
     return app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <complex>
 
+#include "base/visible_text.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
@@ -172,9 +174,10 @@ std::string ShortView(const Tensor& tensor, int64_t limit) {
 }
 
 std::string DescribeValue(const std::string& name, const Value& value) {
-  if (value.IsNone()) return fmt::format("{}: nothing\n", name);
-  if (value.IsTensor()) return fmt::format("{}: {} = {}\n", name, value.TypeString(), ShortView(value.tensor()));
-  std::string out = fmt::format("{}: {}\n", name, value.TypeString());
+  if (value.IsNone()) return fmt::format("{}: nothing\n", VisibleText(name));
+  if (value.IsTensor())
+    return fmt::format("{}: {} = {}\n", VisibleText(name), value.TypeString(), ShortView(value.tensor()));
+  std::string out = fmt::format("{}: {}\n", VisibleText(name), value.TypeString());
   AppendElements(out, value, 2);
   return out;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/visible_text.h"
 #include "commands.h"
 #include "json_events.h"
 #include "json_text.h"
@@ -64,6 +65,7 @@ class ShapeTable {
 
   std::string Of(const GraphProto& graph) {
     AddGraph(graph, "", 0);
+    for (Row& row : rows_) row = {VisibleText(row.name), VisibleText(row.text)};
     size_t width = 0;
     for (const Row& row : rows_) {
       if (!row.text.empty()) width = std::max(width, row.name.size());

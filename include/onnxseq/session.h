@@ -96,7 +96,7 @@ struct ValueDescription {
 // share everything.
 class ONNXSEQ_API Session {
  public:
-  // An ONNX file, or an OpenVINO IR .xml with its .bin beside it.
+  // An ONNX file, ONNX text (.onnxtxt), or an OpenVINO IR .xml with its .bin beside it.
   static Session Load(const std::string& path, const SessionOptions& options = {});
   // The bytes of an ONNX file.
   static Session Parse(std::string_view bytes, const SessionOptions& options = {});

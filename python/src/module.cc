@@ -191,8 +191,8 @@ NB_MODULE(_onnxseq, m) {
 
   nb::class_<InferenceSession>(
       m, "InferenceSession",
-      "A model made ready to run: the path of an ONNX file or of an OpenVINO IR .xml, the bytes of an ONNX "
-      "file, or an onnx.ModelProto. One session may run in many threads at once.")
+      "A model made ready to run: the path of an ONNX file, of ONNX text (.onnxtxt) or of an OpenVINO IR .xml, the "
+      "bytes of an ONNX file, or an onnx.ModelProto. One session may run in many threads at once.")
       .def(nb::init<nb::handle, std::optional<SessionOptions>>(), nb::arg("model"), nb::arg("options") = nb::none())
       .def("run", &InferenceSession::Run, nb::arg("output_names").none(), nb::arg("feeds"), nb::kw_only(),
            nb::arg("timeout") = nb::none(),

@@ -136,7 +136,7 @@ def test_external_data_is_what_the_package_reads_and_writes(tmp_path):
 def test_bytes_need_the_folder_of_their_data(tmp_path):
     onnxseq.convert(weights_model(), tmp_path / "m.onnx", external_data=0)
     data = (tmp_path / "m.onnx").read_bytes()
-    with pytest.raises(onnxseq.Unsupported, match="a model from memory needs the folder of it"):
+    with pytest.raises(onnxseq.Unsupported, match="a model from memory needs the folder of it .data_folder."):
         onnxseq.InferenceSession(data)
     session = onnxseq.InferenceSession(data, onnxseq.SessionOptions(data_folder=tmp_path))
     assert session.run(None, {"x": np.zeros(300, np.float32)})[0][7] == 7

@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "base/visible_text.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 Error::Error(ErrorWhere where, std::string fact) : where_(std::move(where)), fact_(std::move(fact)) { Compose(); }
@@ -32,6 +34,7 @@ void Error::Compose() {
   if (!where_.subject.empty()) text_ += (text_.empty() ? "" : ", ") + where_.subject;
   text_ += (text_.empty() ? "" : ": ") + fact_;
   for (const std::string& place : where_.path) text_ += " " + place;
+  text_ = VisibleText(text_);
 }
 
 ModelParseError::ModelParseError(const std::string& fact, int64_t offset, std::string field_path)

@@ -37,6 +37,8 @@ TEST(FeedsTest, MissingAndUnknownNames) {
             "input \"z\": is missing, expected tensor(float)[N]");
   EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {"z", Vec({1})}, {"q", Vec({1})}}); }),
             "input \"q\": the model has no such input; its inputs are \"x\", \"z\"");
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { session.Run({{"x", Vec({1})}, {"Z", Vec({1})}}); }),
+            "input \"Z\": the model has no such input; its inputs are \"x\", \"z\"");
 }
 
 TEST(FeedsTest, OneSymbolHasOneSizeOverAllInputs) {

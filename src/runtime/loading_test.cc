@@ -119,7 +119,7 @@ TEST(LoadingTest, DataOfInitializers) {
               tensor.set_data_location(TensorProto::EXTERNAL);
             }),
             "tensor \"w\": has its data in an external file, which was not read: a model from memory needs "
-            "the folder of it");
+            "the folder of it (data_folder)");
   ModelProto model = Small();
   SparseTensorProto& sparse = *model.mutable_graph()->add_sparse_initializer();
   *sparse.mutable_values() = TensorToProto(Tensor::Of<float>(Shape{1}, {7}), "s");
@@ -195,7 +195,7 @@ TEST_F(ExternalWeights, AreReadFromBesideTheModelOrTheGivenFolder) {
   EXPECT_EQ(
       ThrownBy<Unsupported>([&] { Session::Parse(bytes); }),
       "tensor \"w\": has its data in an external file, which was not read: a model from memory needs the folder of "
-      "it");
+      "it (data_folder)");
   SessionOptions options;
   options.data_folder = folder_;
   EXPECT_THAT(Floats(Session::Parse(bytes, options).Run({{"x", Vec({10, 20})}}).at("y")), ElementsAre(11, 22));

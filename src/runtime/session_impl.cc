@@ -126,20 +126,23 @@ ValueMap Session::Impl::Run(const ValueMap& feeds, std::span<const std::string> 
                             const RunOptions& run_options) const {
   std::vector<Value> in(inputs.size()), out(output_descriptions.size());
   SymbolSizes symbols;
+  std::vector<size_t> missing;
   size_t found = 0;
   bool overrides = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto it = feeds.find(inputs[i].name);
     if (it == feeds.end()) {
-      CheckMissing(i);
+      missing.push_back(i);
       continue;
     }
     ++found;
     in[i] = it->second;
     overrides = CheckInput(i, in[i], symbols) || overrides;
   }
+  // Before what is missing: the input fed under a wrong name is missing, too.
   if (found != feeds.size())
     for (const auto& [name, value] : feeds) static_cast<void>(FindInput(name));
+  for (const size_t i : missing) CheckMissing(i);
 
   std::unordered_set<std::string_view> inner;  // wanted, but no outputs
   for (const std::string& name : wanted)

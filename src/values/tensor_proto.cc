@@ -99,7 +99,9 @@ class Reader {
     if (proto_.has_segment()) throw Unsupported("is stored in segments", Where());
     if (proto_.data_location() == TensorProto::EXTERNAL)
       throw Unsupported(
-          "has its data in an external file, which was not read: a model from memory needs the folder of it", Where());
+          "has its data in an external file, which was not read: a model from memory needs the folder of it "
+          "(data_folder)",
+          Where());
   }
 
   // The one field that holds data; null when none does. Raw data counts as there when it has bytes.

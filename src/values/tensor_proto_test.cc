@@ -162,7 +162,7 @@ TEST(TensorProtoTest, HostileHeaders) {
   EXPECT_EQ(
       ErrorOfProto(p),
       "unsupported: tensor \"w\": has its data in an external file, which was not read: a model from memory needs "
-      "the folder of it");
+      "the folder of it (data_folder)");
 }
 
 TEST(TensorProtoTest, DataThatDoesNotFitTheDims) {

@@ -49,6 +49,8 @@ class Cli(unittest.TestCase):
         self.fail_with("there is no option --no-such-option", *arguments, "--no-such-option", "3", code=2)
         self.fail_with("-q", "run", ADD / "model.onnx", "-q", code=2)
         self.fail_with("--threads", "run", ADD / "model.onnx", "--threads", "-1", code=2)
+        self.fail_with("--timeout: must be a positive number, got -1", *arguments, "--timeout", "-1", code=2)
+        self.fail_with("there is no command ran", "ran", ADD / "model.onnx", code=2)
 
     def test_run_prints_outputs(self):
         out = self.succeed("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
