@@ -72,6 +72,13 @@ TEST(StopTest, Elementwise) {
            {{"x", Full({20000, 1}, 1.5f)}, {"z", Full({1, 20000}, 0.7f)}}, "Pow node \"n\"");
 }
 
+TEST(StopTest, Pool) {
+  EndsSoon(
+      "g (float[N,C,H,W] x) => (float[N,C,P,Q] y) { [n] y = AveragePool <kernel_shape: ints = [1000, 10000], auto_pad: "
+      "string = \"SAME_UPPER\">(x) }",
+      {{"x", Zeros({1, 1, 64, 64})}}, "AveragePool node \"n\"");
+}
+
 TEST(StopTest, Poll) {
   SessionOptions options;
   options.threads = 2;

@@ -102,6 +102,7 @@ void ShapeRule(InferScope& scope) {
     // One open dim among numbers is what the count leaves for it.
     if (total->IsInt() && !count.IsInt()) {
       const auto symbolic = std::find_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); });
+      if (symbolic == dims.end()) wrong(fmt::format("{} elements", total->AsInt()));  // the product overflows
       const bool only = std::count_if(dims.begin(), dims.end(), [](const OptimDim& d) { return !d.IsInt(); }) == 1;
       const OptimDim dim = *symbolic;
       *symbolic = 1;
