@@ -123,6 +123,7 @@ void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const 
   ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
     DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
       for (int64_t p = 0; p < planes; ++p) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + p * in;
         for (int64_t o = first; o < last; ++o) {
           double sum = 0;
@@ -147,6 +148,7 @@ void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Windo
   ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
     DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
       for (int64_t plane = 0; plane < planes; ++plane) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + plane * in;
         for (int64_t o = first; o < last; ++o) {
           double sum = 0;
@@ -177,6 +179,7 @@ void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t p
     }
     ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
       for (int64_t p = 0; p < planes; ++p) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + p * in;
         for (int64_t o = first; o < last; ++o) {
           C best = least;
