@@ -96,6 +96,11 @@ TEST(StopTest, Lrn) {
            {{"x", Zeros({1, 4096, 64, 64})}}, "LRN node \"n\"");
 }
 
+TEST(StopTest, DftOfAPrimeLength) {
+  EndsSoon("g (float[N,T,P] x) => (float[N,T,Q] y) { [n] y = DFT(x) }", {{"x", Zeros({1, 1000003, 1})}},
+           "DFT node \"n\"");
+}
+
 TEST(StopTest, Poll) {
   SessionOptions options;
   options.threads = 2;
