@@ -72,6 +72,35 @@ TEST(StopTest, Elementwise) {
            {{"x", Full({20000, 1}, 1.5f)}, {"z", Full({1, 20000}, 0.7f)}}, "Pow node \"n\"");
 }
 
+TEST(StopTest, Pool) {
+  EndsSoon(
+      "g (float[N,C,H,W] x) => (float[N,C,P,Q] y) { [n] y = AveragePool <kernel_shape: ints = [1000, 10000], auto_pad: "
+      "string = \"SAME_UPPER\">(x) }",
+      {{"x", Zeros({1, 1, 64, 64})}}, "AveragePool node \"n\"");
+}
+
+TEST(StopTest, Resize) {
+  EndsSoon(
+      "g (float[N,C,H,W] x) => (float[N,C,P,Q] y) <float[4] s = {1, 1, 20, 20}> { [n] y = Resize <mode: string = "
+      "\"cubic\">(x, , s) }",
+      {{"x", Zeros({1, 1, 1000, 1000})}}, "Resize node \"n\"");
+}
+
+TEST(StopTest, Einsum) {
+  EndsSoon("g (float[A,A] x) => (float[A,A] y) { [n] y = Einsum <equation: string = \"ij,kl,mn->im\">(x, x, x) }",
+           {{"x", Zeros({100, 100})}}, "Einsum node \"n\"");
+}
+
+TEST(StopTest, Lrn) {
+  EndsSoon("g (float[N,C,H,W] x) => (float[N,C,H,W] y) { [n] y = LRN <size: int = 4095>(x) }",
+           {{"x", Zeros({1, 4096, 64, 64})}}, "LRN node \"n\"");
+}
+
+TEST(StopTest, DftOfAPrimeLength) {
+  EndsSoon("g (float[N,T,P] x) => (float[N,T,Q] y) { [n] y = DFT(x) }", {{"x", Zeros({1, 1000003, 1})}},
+           "DFT node \"n\"");
+}
+
 TEST(StopTest, Poll) {
   SessionOptions options;
   options.threads = 2;

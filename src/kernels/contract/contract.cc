@@ -38,16 +38,19 @@ class Walk {
 };
 
 template <class T>
-void ContractTyped(std::span<const void* const> operands, const Contraction& how, void* out) {
+void ContractTyped(std::span<const void* const> operands, const Contraction& how, void* out,
+                   const std::function<void()>& pause) {
   // Of integers unsigned, so that they wrap.
   using A = std::conditional_t<kIsHalf<T>, float, std::conditional_t<std::is_integral_v<T>, uint64_t, T>>;
   std::vector<int64_t> offsets(operands.size());
   Walk outputs(how.out_dims, how, 0);
+  int64_t done = 0;
   for (int64_t o = 0; o < outputs.size(); ++o) {
     A sum{};
     std::vector<int64_t> inner = offsets;
     Walk terms(how.sum_dims, how, how.out_dims.size());
     for (int64_t t = 0; t < terms.size(); ++t) {
+      if (pause && ++done % 65536 == 0) pause();
       A product = A(1);
       for (size_t k = 0; k < operands.size(); ++k)
         product *= static_cast<A>(Load(static_cast<const T*>(operands[k])[inner[k]]));
@@ -61,32 +64,33 @@ void ContractTyped(std::span<const void* const> operands, const Contraction& how
 
 }  // namespace
 
-void Contract(TensorType type, std::span<const void* const> operands, const Contraction& how, void* out) {
+void Contract(TensorType type, std::span<const void* const> operands, const Contraction& how, void* out,
+              const std::function<void()>& pause) {
   switch (type) {
     case TensorType::kFloat:
-      return ContractTyped<float>(operands, how, out);
+      return ContractTyped<float>(operands, how, out, pause);
     case TensorType::kDouble:
-      return ContractTyped<double>(operands, how, out);
+      return ContractTyped<double>(operands, how, out, pause);
     case TensorType::kFloat16:
-      return ContractTyped<Float16>(operands, how, out);
+      return ContractTyped<Float16>(operands, how, out, pause);
     case TensorType::kBfloat16:
-      return ContractTyped<BFloat16>(operands, how, out);
+      return ContractTyped<BFloat16>(operands, how, out, pause);
     case TensorType::kInt8:
-      return ContractTyped<int8_t>(operands, how, out);
+      return ContractTyped<int8_t>(operands, how, out, pause);
     case TensorType::kInt16:
-      return ContractTyped<int16_t>(operands, how, out);
+      return ContractTyped<int16_t>(operands, how, out, pause);
     case TensorType::kInt32:
-      return ContractTyped<int32_t>(operands, how, out);
+      return ContractTyped<int32_t>(operands, how, out, pause);
     case TensorType::kInt64:
-      return ContractTyped<int64_t>(operands, how, out);
+      return ContractTyped<int64_t>(operands, how, out, pause);
     case TensorType::kUint8:
-      return ContractTyped<uint8_t>(operands, how, out);
+      return ContractTyped<uint8_t>(operands, how, out, pause);
     case TensorType::kUint16:
-      return ContractTyped<uint16_t>(operands, how, out);
+      return ContractTyped<uint16_t>(operands, how, out, pause);
     case TensorType::kUint32:
-      return ContractTyped<uint32_t>(operands, how, out);
+      return ContractTyped<uint32_t>(operands, how, out, pause);
     case TensorType::kUint64:
-      return ContractTyped<uint64_t>(operands, how, out);
+      return ContractTyped<uint64_t>(operands, how, out, pause);
     default:
       assert(false);
   }

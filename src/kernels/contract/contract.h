@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Contraction {
 
 // out, dense with out_dims, = the sum over sum_dims of the products of the operands' elements. All have the same
 // numeric type; halves are computed as float, integers wrap.
-void Contract(TensorType type, std::span<const void* const> operands, const Contraction& how, void* out);
+// `pause` is called now and then, and may throw.
+void Contract(TensorType type, std::span<const void* const> operands, const Contraction& how, void* out,
+              const std::function<void()>& pause = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -15,7 +16,7 @@ int64_t SmallestFactor(int64_t n) {
 
 }  // namespace
 
-Dft::Dft(int64_t n) : n_(n) {
+Dft::Dft(int64_t n, std::function<void()> pause) : n_(n), pause_(std::move(pause)) {
   for (int64_t k = 0; k < n; ++k)
     roots_.push_back(std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n)));
 }
@@ -33,6 +34,7 @@ void Dft::Transform(const std::complex<double>* in, int64_t step, std::complex<d
     terms_.clear();
     for (int64_t r = 0; r < p; ++r) terms_.push_back(out[r * m + k]);
     for (int64_t q = 0; q < p; ++q) {
+      if (pause_ && p >= 1024) pause_();
       const int64_t at = k + q * m;
       std::complex<double> sum = terms_[0];
       for (int64_t r = 1; r < p; ++r) {

@@ -100,10 +100,11 @@ void LpNormalize(TensorType type, const void* x, void* y, int64_t outer, int64_t
 }
 
 void NormalizeResponse(TensorType type, const void* x, void* y, int64_t outer, int64_t channels, int64_t inner,
-                       const ResponseNormalization& how) {
+                       const ResponseNormalization& how, const std::function<void()>& pause) {
   DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t i = 0; i < inner; ++i) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + o * channels * inner + i;
         T* to = static_cast<T*>(y) + o * channels * inner + i;
         for (int64_t c = 0; c < channels; ++c) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "onnx_optim/tensor_type.h"
 
@@ -29,6 +30,6 @@ struct ResponseNormalization {
   double alpha, beta, bias;
 };
 void NormalizeResponse(TensorType type, const void* x, void* y, int64_t outer, int64_t channels, int64_t inner,
-                       const ResponseNormalization& how);
+                       const ResponseNormalization& how, const std::function<void()>& pause = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -6,11 +6,13 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 template <class T>
-void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const Taps& taps) {
+void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const Taps& taps,
+              const std::function<void()>& pause) {
   std::vector<double> sums(static_cast<size_t>(inner));
   const int64_t outputs = taps.outputs();
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < outputs; ++i) {
+      if (pause && (inner >= 1024 || i % 1024 == 0)) pause();
       std::ranges::fill(sums, 0.0);
       const auto first = static_cast<size_t>(taps.begin[static_cast<size_t>(i)]),
                  last = static_cast<size_t>(taps.begin[static_cast<size_t>(i) + 1]);
@@ -25,7 +27,7 @@ void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const T
   }
 }
 
-template void Resample(const float*, float*, int64_t, int64_t, int64_t, const Taps&);
-template void Resample(const double*, double*, int64_t, int64_t, int64_t, const Taps&);
+template void Resample(const float*, float*, int64_t, int64_t, int64_t, const Taps&, const std::function<void()>&);
+template void Resample(const double*, double*, int64_t, int64_t, int64_t, const Taps&, const std::function<void()>&);
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "onnx_proto/config.h"
@@ -24,8 +25,9 @@ struct Taps {
 };
 
 // y[o, i, k] = the weighted sum of x[o, :, k], for x [outer, n, inner] and y [outer, taps.outputs(), inner]. T is float
-// or double; sums are kept in double.
+// or double; sums are kept in double. `pause` is called now and then, and may throw.
 template <class T>
-void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const Taps& taps);
+void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const Taps& taps,
+              const std::function<void()>& pause = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

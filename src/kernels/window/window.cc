@@ -44,11 +44,13 @@ void DispatchFloat(TensorType type, Fn&& fn) {
 
 // Outputs are looked at in blocks, so that the table stays small.
 template <class Fn>
-void ForEachBlock(const Window& window, Fn fn) {
+void ForEachBlock(const Window& window, const std::function<void()>& pause, Fn fn) {
   const int64_t outputs = window.OutSize(), kernel = std::max<int64_t>(1, window.KernelSize());
   const int64_t block = std::max<int64_t>(1, 65536 / kernel);
-  for (int64_t first = 0; first < outputs; first += block)
+  for (int64_t first = 0; first < outputs; first += block) {
+    if (pause) pause();
     fn(first, std::min(outputs, first + block), WindowTable(window, first, std::min(outputs, first + block)));
+  }
 }
 
 }  // namespace
@@ -115,11 +117,13 @@ template void GatherColumns(const double*, double*, int64_t, int64_t, int64_t, s
 template void AddColumns(const float*, float*, int64_t, int64_t, int64_t, std::span<const int64_t>);
 template void AddColumns(const double*, double*, int64_t, int64_t, int64_t, std::span<const int64_t>);
 
-void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over) {
+void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over,
+                 const std::function<void()>& pause) {
   const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
-  ForEachBlock(window, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
+  ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
     DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
       for (int64_t p = 0; p < planes; ++p) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + p * in;
         for (int64_t o = first; o < last; ++o) {
           double sum = 0;
@@ -137,12 +141,14 @@ void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const 
   });
 }
 
-void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, int64_t p) {
+void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, int64_t p,
+            const std::function<void()>& pause) {
   const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
   const auto power = static_cast<double>(p);
-  ForEachBlock(window, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
+  ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
     DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
       for (int64_t plane = 0; plane < planes; ++plane) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + plane * in;
         for (int64_t o = first; o < last; ++o) {
           double sum = 0;
@@ -160,7 +166,8 @@ void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Windo
   });
 }
 
-void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t planes, const Window& window) {
+void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t planes, const Window& window,
+             const std::function<void()>& pause) {
   const int64_t in = window.InSize(), out = window.OutSize(), kernel = window.KernelSize();
   const auto run = [&]<class T>(std::type_identity<T>) {
     using C = std::remove_cvref_t<decltype(Load(std::declval<T>()))>;
@@ -170,8 +177,9 @@ void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t p
     } else {
       least = std::numeric_limits<T>::lowest();
     }
-    ForEachBlock(window, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
+    ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
       for (int64_t p = 0; p < planes; ++p) {
+        if (pause) pause();
         const T* from = static_cast<const T*>(x) + p * in;
         for (int64_t o = first; o < last; ++o) {
           C best = least;

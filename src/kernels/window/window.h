@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,13 +39,17 @@ template <class T>
 void AddColumns(const T* columns, T* x, int64_t channels, int64_t in_size, int64_t kernel_size,
                 std::span<const int64_t> table);
 
-// For each of `planes` of x[planes, in], y[planes, out]; x and y of `type`: float, double, float16, bfloat16.
+// For each of `planes` of x[planes, in], y[planes, out]; x and y of `type`: float, double, float16, bfloat16. `pause`
+// is called now and then, and may throw.
 enum class AverageOver : uint8_t { kInputs, kPadded };  // what is counted
-void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over);
+void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over,
+                 const std::function<void()>& pause = {});
 // (sum |x|^p)^(1/p)
-void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, int64_t p);
+void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, int64_t p,
+            const std::function<void()>& pause = {});
 // The greatest, a NaN if there is one, the least finite number for a window without inputs, and its offset within the
 // plane (0 then); `places` may be null. int8 and uint8, too.
-void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t planes, const Window& window);
+void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t planes, const Window& window,
+             const std::function<void()>& pause = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -143,7 +143,7 @@ void Run(RunContext& ctx) {
       strides.push_back(operands.strides[static_cast<size_t>(i)][static_cast<size_t>(label)]);
   }
   Tensor& y = ctx.AllocateOutput(0, type, std::move(shape));
-  kernels::Contract(type, data, how, y.mutable_data());
+  kernels::Contract(type, data, how, y.mutable_data(), [&] { ctx.CheckCancelled(); });
 }
 
 void ShapeRule(InferScope& scope) {

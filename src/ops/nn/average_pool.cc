@@ -16,7 +16,8 @@ void Run(RunContext& ctx) {
   for (const int64_t d : window.out) shape.push_back(d);
   Tensor& y = ctx.AllocateOutput(0, x.dtype(), std::move(shape));
   kernels::AveragePool(x.dtype(), x.data(), y.mutable_data(), x.dim(0) * x.dim(1), window,
-                       padded ? kernels::AverageOver::kPadded : kernels::AverageOver::kInputs);
+                       padded ? kernels::AverageOver::kPadded : kernels::AverageOver::kInputs,
+                       [&] { ctx.CheckCancelled(); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "kernels/gemm/gemm.h"
 #include "ops/as_type.h"
 #include "ops/nn/window_op.h"
@@ -30,6 +31,9 @@ Transposed ReadTransposed(const NodeAttributes& attrs, int axes, const std::vect
   if (!attrs.Has("output_padding")) t.output_padding.assign(count, 0);
   if (t.output_padding.size() != count)
     FailAttribute("output_padding", fmt::format("has {} entries, needs {}", t.output_padding.size(), count));
+  for (const int64_t entry : t.output_padding)
+    if (entry < 0 || entry > 0x7fffffff)
+      FailAttribute("output_padding", fmt::format("{} is not in [0, {}]", entry, 0x7fffffff));
   // The batch and channels may be given along.
   if (t.output_shape.size() == count + 2) t.output_shape.erase(t.output_shape.begin(), t.output_shape.begin() + 2);
   if (attrs.Has("output_shape") && t.output_shape.size() != count)
@@ -91,6 +95,7 @@ void Spread(RunContext& ctx, int64_t groups, const kernels::Window& window, cons
   for (size_t i = 0; i < to.size(); ++i)
     to[i] =
         bias.defined() ? bias.View<T>()[i / static_cast<size_t>(in) % static_cast<size_t>(to_channels * groups)] : T(0);
+  if (from_channels == 0) return;
   const int64_t block = std::max<int64_t>(64, (int64_t{1} << 18) / std::max<int64_t>(1, depth));
   std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
   for (int64_t first = 0; first < out; first += block) {
@@ -125,7 +130,9 @@ void Run(RunContext& ctx) {
   const Transposed t = ReadTransposed(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()});
   if (w.dim(0) != x.dim(1) || x.dim(1) % t.groups != 0)
     ctx.FailInput(1, fmt::format("takes {} channels in {} groups, the input has {}", w.dim(0), t.groups, x.dim(1)));
-  const int64_t channels = w.dim(1) * t.groups;
+  const std::optional<int64_t> all_channels = CheckedMul(w.dim(1), t.groups);
+  if (!all_channels) ctx.FailInput(1, fmt::format("gives too many channels in {} groups", t.groups));
+  const int64_t channels = *all_channels;
   Tensor bias;
   if (ctx.HasInput(2)) {
     bias = Widened(ctx.tensor(2));

@@ -18,7 +18,7 @@ void Run(RunContext& ctx) {
   Shape shape{x.dim(0), x.dim(1)};
   for (const int64_t d : window.out) shape.push_back(d);
   Tensor& y = ctx.AllocateOutput(0, x.dtype(), std::move(shape));
-  kernels::LpPool(x.dtype(), x.data(), y.mutable_data(), x.dim(0) * x.dim(1), window, p);
+  kernels::LpPool(x.dtype(), x.data(), y.mutable_data(), x.dim(0) * x.dim(1), window, p, [&] { ctx.CheckCancelled(); });
 }
 
 }  // namespace

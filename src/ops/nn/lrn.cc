@@ -21,7 +21,7 @@ void Run(RunContext& ctx) {
   if (how.size < 1) ctx.Fail("attribute 'size'", fmt::format("is {}, must be 1 or more", how.size));
   Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
   kernels::NormalizeResponse(x.dtype(), x.data(), y.mutable_data(), x.dim(0), x.dim(1),
-                             DimsProduct(x.shape().dims(), 2, x.rank()), how);
+                             DimsProduct(x.shape().dims(), 2, x.rank()), how, [&] { ctx.CheckCancelled(); });
 }
 
 void ShapeRule(InferScope& scope) { SetLikeInput(scope, 0, scope.InputShape(0)); }

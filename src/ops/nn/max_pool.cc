@@ -31,7 +31,7 @@ void Run(RunContext& ctx) {
   if (ctx.HasOutput(1)) places = Tensor(TensorType::kInt64, shape);
   int64_t* const to = places.defined() ? places.MutableView<int64_t>().data() : nullptr;
   const int64_t planes = x.dim(0) * x.dim(1), in = window.InSize();
-  kernels::MaxPool(x.dtype(), x.data(), y.mutable_data(), to, planes, window);
+  kernels::MaxPool(x.dtype(), x.data(), y.mutable_data(), to, planes, window, [&] { ctx.CheckCancelled(); });
   ctx.SetOutput(0, std::move(y));
   if (!places.defined()) return;
   const bool by_columns = ctx.attrs().Int("storage_order", 0) != 0;

@@ -132,7 +132,7 @@ void ResizeNearest(RunContext& ctx, const ResizeSpec& spec, const Tensor& x) {
 }
 
 template <class T>
-Tensor Interpolated(const ResizeSpec& spec, Tensor x) {
+Tensor Interpolated(const RunContext& ctx, const ResizeSpec& spec, Tensor x) {
   for (int d = 0; d < x.rank(); ++d) {
     const ResizeAxis& axis = spec.axes[static_cast<size_t>(d)];
     if (!axis.resized) continue;
@@ -141,7 +141,7 @@ Tensor Interpolated(const ResizeSpec& spec, Tensor x) {
     const std::span<const int64_t> dims = x.shape().dims();
     Tensor y(x.dtype(), shape);
     kernels::Resample(x.View<T>().data(), y.MutableView<T>().data(), DimsProduct(dims, 0, d), axis.in,
-                      DimsProduct(dims, d + 1, x.rank()), TapsOf(spec, axis));
+                      DimsProduct(dims, d + 1, x.rank()), TapsOf(spec, axis), [&] { ctx.CheckCancelled(); });
     x = std::move(y);
   }
   if (spec.coordinates != CoordinateMode::kTfCropAndResize) return x;
@@ -198,7 +198,8 @@ void RunResize(RunContext& ctx, const ResizeSpec& spec) {
     const TensorType computed = wide ? TensorType::kDouble : TensorType::kFloat;
     Tensor in(computed, x.shape());
     kernels::Cast(x.data(), x.dtype(), in.mutable_data(), computed, x.NumElements());
-    const Tensor out = wide ? Interpolated<double>(spec, std::move(in)) : Interpolated<float>(spec, std::move(in));
+    const Tensor out =
+        wide ? Interpolated<double>(ctx, spec, std::move(in)) : Interpolated<float>(ctx, spec, std::move(in));
     kernels::Cast(out.data(), computed, y.mutable_data(), x.dtype(), y.NumElements());
   }
   ctx.SetOutput(0, std::move(y));

@@ -50,6 +50,9 @@ WindowAttributes ReadWindow(const NodeAttributes& attrs, int axes, const std::ve
   WindowAttributes window;
   window.kernel = attrs.Has("kernel_shape") ? ReadEntries(attrs, "kernel_shape", count, 1, 1) : kernel;
   if (!kernel.empty() && window.kernel != kernel) FailAttribute("kernel_shape", "is not that of the weights");
+  for (const int64_t entry : kernel)
+    if (entry < 1 || entry > kMaxEntry)
+      FailAttribute("kernel_shape", fmt::format("{}, as the weights say, is not in [1, {}]", entry, kMaxEntry));
   window.kernel.resize(count, 1);
   window.strides = ReadEntries(attrs, "strides", count, 1, 1);
   window.dilations = ReadEntries(attrs, "dilations", count, 1, 1);

@@ -49,7 +49,7 @@ void Run(RunContext& ctx) {
   const int64_t inner = DimsProduct(x.shape().dims(), axis + 1, x.rank() - 1);
   const double* from = x.View<double>().data();
   double* to = y.MutableView<double>().data();
-  kernels::Dft dft(n);
+  kernels::Dft dft(n, [&] { ctx.CheckCancelled(); });
   std::vector<std::complex<double>> column(static_cast<size_t>(n)), result(column.size());
   for (int64_t o = 0; o < outer; ++o) {
     ctx.CheckCancelled();
