@@ -79,12 +79,12 @@ def test_values_may_be_arrays():
 @pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
-        (map_type(), {"a": 1.0}, "in what is fed to input 'x': keys must be int64, got str"),
-        (map_type(STRING), {1: 1.0}, "in what is fed to input 'x': keys must be string, got int"),
-        (map_type(), {1.5: 1.0}, "in what is fed to input 'x': keys must be int64, got float"),
-        (map_type(), {2**63: 1.0}, "in what is fed to input 'x': the key 9223372036854775808 is no int64"),
-        (map_type(TensorProto.INT8), {128: 1.0}, "in what is fed to input 'x': the key 128 is no int8"),
-        (map_type(), {1: None}, "in what is fed to input 'x', in the value of key 1: None is no value here"),
+        (map_type(), {"a": 1.0}, "keys must be int64, got str in what is fed to input 'x'"),
+        (map_type(STRING), {1: 1.0}, "keys must be string, got int in what is fed to input 'x'"),
+        (map_type(), {1.5: 1.0}, "keys must be int64, got float in what is fed to input 'x'"),
+        (map_type(), {2**63: 1.0}, "the key 9223372036854775808 is no int64 in what is fed to input 'x'"),
+        (map_type(TensorProto.INT8), {128: 1.0}, "the key 128 is no int8 in what is fed to input 'x'"),
+        (map_type(), {1: None}, "None is no value here in the value of key 1 in what is fed to input 'x'"),
         (
             map_type(),
             {1: np.zeros(2, np.float32)},
@@ -98,7 +98,7 @@ def test_values_may_be_arrays():
         (
             helper.make_sequence_type_proto(map_type()),
             [{1: 1.0}, {1: np.float64(1)}],
-            "in what is fed to input 'x': element 1 is map(int64,tensor(double)), expected map(int64,tensor(float))",
+            "element 1 is map(int64,tensor(double)), expected map(int64,tensor(float)) in what is fed to input 'x'",
         ),
     ],
 )
