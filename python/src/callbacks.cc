@@ -74,8 +74,12 @@ void Call(PyObject* callable, CustomOpContext& ctx) {
   const int given = is_tuple ? static_cast<int>(PyTuple_GET_SIZE(result.ptr())) : 1;
   if (given != ctx.output_size())
     throw InvalidArgument(fmt::format("the node has {} outputs, the operator returned {}", ctx.output_size(), given));
-  for (int i = 0; i < given; ++i)
-    if (ctx.HasOutput(i)) ctx.SetOutput(i, Result(is_tuple ? PyTuple_GET_ITEM(result.ptr(), i) : result.ptr()));
+  for (int i = 0; i < given; ++i) {
+    if (!ctx.HasOutput(i)) continue;
+    PyObject* item = is_tuple ? PyTuple_GET_ITEM(result.ptr(), i) : result.ptr();
+    if (item == Py_None) throw InvalidArgument(fmt::format("the operator returned None for output {}", i));
+    ctx.SetOutput(i, Result(item));
+  }
 }
 
 // Calls `fn` with the GIL; what it raises becomes a CallbackError.

@@ -188,6 +188,7 @@ def test_errors_of_custom_operators():
         custom_session(interrupt).run(None, {"x": np.ones(1, np.float32)})
     for wrong, message in (
         (lambda x: (x, x), "the node has 1 outputs, the operator returned 2"),
+        (lambda x: None, "the operator returned None for output 0"),
         (lambda x: np.zeros(1, "datetime64[s]"), "arrays of datetime64"),
     ):
         with pytest.raises(onnxseq.InvalidArgument, match=message):
