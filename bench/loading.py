@@ -20,6 +20,7 @@ LAYERS, ROWS, COLUMNS = 37, 2048, 3840
 # Runs the code with its arguments; prints the seconds it took and the process's largest resident memory.
 TIMED = """
 import sys, time
+{setup}
 start = time.perf_counter()
 {code}
 seconds = time.perf_counter() - start
@@ -76,12 +77,14 @@ def small(path):
         file.write(model.SerializeToString())
 
 
-def python(code, interpreter=sys.executable):
+def python(code, interpreter=sys.executable, setup=""):
     """Best of five: seconds within, MB resident, seconds of the whole process."""
     best = [float("inf")] * 3
     for _ in range(5):
         begin = time.perf_counter()
-        run = subprocess.run([interpreter, "-c", TIMED.format(code=code)], check=True, capture_output=True, text=True)
+        run = subprocess.run(
+            [interpreter, "-c", TIMED.format(code=code, setup=setup)], check=True, capture_output=True, text=True
+        )
         whole = time.perf_counter() - begin
         best = [min(pair) for pair in zip(best, [*json.loads(run.stdout), whole])]
     return best
