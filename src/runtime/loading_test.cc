@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,11 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// Tests of one binary may run at the same time.
+std::filesystem::path OwnFolder(const std::string& name) {
+  return std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()));
+}
 
 ModelProto Small() {
   return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { [n] y = Neg(x) }");
@@ -147,7 +153,7 @@ TEST(LoadingTest, ConstantNodesThatFailWaitForTheRun) {
 }
 
 TEST(LoadingTest, FilesRoundTrip) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "onnxseq_loading_test";
+  const std::filesystem::path folder = OwnFolder("onnxseq_loading_test");
   std::filesystem::create_directories(folder);
   const std::string path = folder / "small.onnx";
   WriteModelFile(Small(), path);
@@ -170,7 +176,7 @@ TEST(LoadingTest, FilesRoundTrip) {
 class ExternalWeights : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "onnxseq_external_weights";
+    folder_ = OwnFolder("onnxseq_external_weights");
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     model_ = ParseModelText(
@@ -241,7 +247,7 @@ TEST_F(ExternalWeights, TextHoldsTheData) {
 }
 
 TEST(LoadingTest, ValueFiles) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "onnxseq_value_files";
+  const std::filesystem::path folder = OwnFolder("onnxseq_value_files");
   std::filesystem::create_directories(folder);
   const std::string path = folder / "input_0.pb";
   const auto write = [&](const auto& message) {

@@ -112,7 +112,7 @@ struct RandomNode {
 
   const double* At(const char* name, int64_t offset) const {
     const auto found = data.find(name);
-    return found == data.end() ? nullptr : found->second.values.data() + offset;
+    return found == data.end() || found->second.values.empty() ? nullptr : found->second.values.data() + offset;
   }
   bool by_row() const { return form != Form::kOnnx || batch_first; }
   int64_t bias_blocks() const { return form == Form::kOnnx ? 2 * gates : gates + (linear ? 1 : 0); }
@@ -204,6 +204,9 @@ struct Expected {
   std::map<std::string, std::vector<double>> values;
   std::map<std::string, Shape> shapes;
 };
+// Null in an output without elements.
+double* PlaceIn(std::vector<double>& values, int64_t at) { return values.empty() ? nullptr : values.data() + at; }
+
 template <class Kind>
 Expected Evaluate(const RandomNode& node) {
   const int64_t n = node.rows, t = node.steps, i = node.inputs, h = node.hidden, d = node.directions;
@@ -229,10 +232,10 @@ Expected Evaluate(const RandomNode& node) {
     io.h0 = node.At("H0", at);
     io.c0 = node.At("C0", at);
     io.h0_row = io.c0_row = io.yh_row = io.yc_row = by_row ? d * h : h;
-    io.yh = expected.values["Yh"].data() + at;
-    if (Kind::kHasCellState) io.yc = expected.values["Yc"].data() + at;
+    io.yh = PlaceIn(expected.values["Yh"], at);
+    if (Kind::kHasCellState) io.yc = PlaceIn(expected.values["Yc"], at);
     const bool openvino = node.form == Form::kSequence;
-    io.y = expected.values["Y"].data() + k * (openvino ? t * h : by_row ? h : n * h);
+    io.y = PlaceIn(expected.values["Y"], k * (openvino ? t * h : by_row ? h : n * h));
     io.y_row = by_row ? d * t * h : h;
     io.y_step = openvino ? h : d * (by_row ? h : n * h);
     ReferenceOf<Kind>(node, k, io);
