@@ -13,7 +13,7 @@ packages="g++ cmake ninja-build pkg-config ccache mold python3-dev python3-venv 
 for group in "$@"; do
   case "$group" in
     clang) packages="$packages clang-19 clang-tidy-19 libclang-rt-19-dev" ;;
-    onnx) packages="$packages libonnx-dev" ;;
+    onnx) packages="$packages libonnx-dev libprotobuf-dev" ;;
     *) echo "setup: unknown group $group" >&2; exit 2 ;;
   esac
 done
