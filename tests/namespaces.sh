@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # namespaces.sh [WORK_DIR]: builds the library under the namespaces `onnx` and `my_ns` and runs the consumer programs against each;
-# then runs a program that uses this library beside the official onnx package (apt's libonnx-dev and libprotobuf-dev, which `make test-namespaces` installs). Long:
-# three library builds.
+# then runs a program that uses this library beside the official onnx package (apt's libonnx-dev and libprotobuf-dev, which
+# `make test-namespaces` installs). Long: three library builds.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(dirname "$here")
