@@ -26,17 +26,10 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return ReadOnnxRecurrent(attrs, kOperands, kernels::Gru::kGates, kFunctions);
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Gru>(context, ReadSpec(context.attrs()));
-}
-
 OpDef GruVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("GRU", since_version, kOperands);
   if (since_version >= 3) op.attributes.push_back({"linear_before_reset", AttrKind::kInt});
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Gru>;
+  SetRecurrentFunctions<kernels::Gru, ReadSpec>(op);
   return op;
 }
 

@@ -23,17 +23,10 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kCell, kernels::Gru::kGates, kFunctions);
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Gru>(context, ReadSpec(context.attrs()));
-}
-
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("GRUCell", RecurrentLayout::kCell, kOperands);
   op.attributes.push_back({"linear_before_reset", AttrKind::kInt});
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Gru>;
+  SetRecurrentFunctions<kernels::Gru, ReadSpec>(op);
   return op;
 }
 

@@ -25,17 +25,10 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kOpenVino, kernels::Gru::kGates, kFunctions);
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Gru>(context, ReadSpec(context.attrs()));
-}
-
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("GRUSequence", RecurrentLayout::kOpenVino, kOperands);
   op.attributes.push_back({"linear_before_reset", AttrKind::kInt});
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Gru>;
+  SetRecurrentFunctions<kernels::Gru, ReadSpec>(op);
   return op;
 }
 

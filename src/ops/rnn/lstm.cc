@@ -29,17 +29,10 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return spec;
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Lstm>(context, ReadSpec(context.attrs()));
-}
-
 OpDef LstmVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("LSTM", since_version, kOperands);
   op.attributes.push_back({"input_forget", AttrKind::kInt});
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Lstm>;
+  SetRecurrentFunctions<kernels::Lstm, ReadSpec>(op);
   return op;
 }
 

@@ -30,18 +30,11 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return spec;
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Lstm>(context, ReadSpec(context.attrs()));
-}
-
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("LSTMSequence", RecurrentLayout::kOpenVino, kOperands);
   op.attributes.push_back({"weights_format", AttrKind::kString});
   op.attributes.push_back({"input_forget", AttrKind::kInt});
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Lstm>;
+  SetRecurrentFunctions<kernels::Lstm, ReadSpec>(op);
   return op;
 }
 

@@ -82,4 +82,12 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
 template <class Kind>
 void RunRecurrentOp(RunContext& ctx);
 
+// Gives `op` its functions, which know the node by ReadSpec of its attributes.
+template <class Kind, RecurrentSpec (*ReadSpec)(const NodeAttributes&)>
+void SetRecurrentFunctions(OpDef& op) {
+  op.shape = [](InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); };
+  op.prepare = [](const PrepareContext& context) { return PrepareRecurrent<Kind>(context, ReadSpec(context.attrs())); };
+  op.run = RunRecurrentOp<Kind>;
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -25,16 +25,9 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return ReadOnnxRecurrent(attrs, kOperands, kernels::Rnn::kGates, kFunctions);
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Rnn>(context, ReadSpec(context.attrs()));
-}
-
 OpDef RnnVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("RNN", since_version, kOperands);
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Rnn>;
+  SetRecurrentFunctions<kernels::Rnn, ReadSpec>(op);
   return op;
 }
 

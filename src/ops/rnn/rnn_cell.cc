@@ -23,16 +23,9 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kCell, kernels::Rnn::kGates, kFunctions);
 }
 
-void Infer(InferScope& scope) { InferRecurrent(scope, ReadSpec(scope.attrs())); }
-std::unique_ptr<OpState> Prepare(const PrepareContext& context) {
-  return PrepareRecurrent<kernels::Rnn>(context, ReadSpec(context.attrs()));
-}
-
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("RNNCell", RecurrentLayout::kCell, kOperands);
-  op.shape = Infer;
-  op.prepare = Prepare;
-  op.run = RunRecurrentOp<kernels::Rnn>;
+  SetRecurrentFunctions<kernels::Rnn, ReadSpec>(op);
   return op;
 }
 
