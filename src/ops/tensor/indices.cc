@@ -131,6 +131,16 @@ void RunScatter(RunContext& ctx, kernels::ScatterReduction reduction, std::span<
   ctx.SetOutput(0, std::move(out));
 }
 
+void RunScatterElements(RunContext& ctx, kernels::ScatterReduction reduction) {
+  const Shape data = ctx.tensor(0).shape();
+  const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", 0), data.rank());
+  if (ctx.tensor(2).shape() != ctx.tensor(1).shape()) {
+    ctx.FailInput(2, fmt::format("shape {} is not {}, that of the indices", ctx.tensor(2).shape().ToString(),
+                                 ctx.tensor(1).shape().ToString()));
+  }
+  RunScatter(ctx, reduction, ElementOffsets(ctx, 1, data, axis), 1);
+}
+
 void CheckKnownIndices(InferScope& scope, int i, const OptimDim& n) {
   const std::optional<std::vector<int64_t>> known = scope.InputInts(i);
   if (!known || !n.IsInt()) return;
@@ -155,6 +165,15 @@ void ScatterShape(InferScope& scope) {
   for (size_t k = 0; k < indices->size(); ++k)
     elements[static_cast<size_t>((*indices)[k] < 0 ? (*indices)[k] + n : (*indices)[k])] = (*updates)[k];
   SetTensorWithElements(scope, 0, scope.InputType(0), shape, std::move(elements));
+}
+
+void ScatterElementsShape(InferScope& scope) {
+  const OptimShape& data = scope.InputShape(0);
+  if (!data.IsUnknown()) {
+    const int axis = scope.NormalizeAxis(scope.attrs().Int("axis", 0), static_cast<int>(data.Rank()));
+    CheckKnownIndices(scope, 1, data[static_cast<size_t>(axis)]);
+  }
+  ScatterShape(scope);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -37,10 +37,16 @@ kernels::ScatterReduction ReadReduction(const RunContext& ctx, TensorType type, 
 // Output 0 = input 0 with the rows of input 2 stored at the offsets; in the memory of input 0 where nobody needs it.
 void RunScatter(RunContext& ctx, kernels::ScatterReduction reduction, std::span<const int64_t> offsets, int64_t row);
 
+// Scatter and ScatterElements: each of the updates (input 2) goes to its index (input 1, of the same shape) along
+// attribute 'axis', at its own place along the other axes.
+void RunScatterElements(RunContext& ctx, kernels::ScatterReduction reduction);
+
 // Shape rules: Fails for known elements of index input i outside [-n, n-1].
 void CheckKnownIndices(InferScope& scope, int i, const OptimDim& n);
 // The type and shape of input 0; and where that is a vector with known elements, as are the indices (input 1, one for
 // each of the updates, input 2), the elements after the scatter.
 void ScatterShape(InferScope& scope);
+// That of Scatter and ScatterElements, whose known indices are checked against the axis.
+void ScatterElementsShape(InferScope& scope);
 
 }  // namespace ONNX_LIGHT_NAMESPACE
