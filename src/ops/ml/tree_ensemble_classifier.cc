@@ -86,31 +86,17 @@ void ShapeRule(InferScope& scope) {
   scope.SetTensor(1, TensorType::kFloat, OptimShape{rows, OptimDim(CountLabels(scope.attrs(), kInts, kStrings))});
 }
 
-OpDef VersionOf(int since, std::vector<AttrDef> more) {
-  std::vector<AttrDef> attributes = {{"base_values", AttrKind::kFloats},
-                                     {"class_ids", AttrKind::kInts},
-                                     {"class_nodeids", AttrKind::kInts},
-                                     {"class_treeids", AttrKind::kInts},
-                                     {"class_weights", AttrKind::kFloats},
-                                     {kInts, AttrKind::kInts},
-                                     {kStrings, AttrKind::kStrings},
-                                     {"nodes_falsenodeids", AttrKind::kInts},
-                                     {"nodes_featureids", AttrKind::kInts},
-                                     {"nodes_hitrates", AttrKind::kFloats},
-                                     {"nodes_missing_value_tracks_true", AttrKind::kInts},
-                                     {"nodes_modes", AttrKind::kStrings},
-                                     {"nodes_nodeids", AttrKind::kInts},
-                                     {"nodes_treeids", AttrKind::kInts},
-                                     {"nodes_truenodeids", AttrKind::kInts},
-                                     {"nodes_values", AttrKind::kFloats},
-                                     {"post_transform", AttrKind::kString}};
-  attributes.insert(attributes.end(), more.begin(), more.end());
+OpDef VersionOf(int since) {
+  std::vector<AttrDef> own = {{"class_ids", AttrKind::kInts},     {"class_nodeids", AttrKind::kInts},
+                              {"class_treeids", AttrKind::kInts}, {"class_weights", AttrKind::kFloats},
+                              {kInts, AttrKind::kInts},           {kStrings, AttrKind::kStrings}};
+  if (since >= 3) own.push_back({"class_weights_as_tensor", AttrKind::kTensor});
   return {.domain = "ai.onnx.ml",
           .type = "TreeEnsembleClassifier",
           .since_version = since,
           .inputs = {{"X", kMlNumberTypes}},
           .outputs = {{"Y", kMlLabelTypes}, {"Z", {TensorType::kFloat}}},
-          .attributes = std::move(attributes),
+          .attributes = NamedTreeAttributes(since >= 3, std::move(own)),
           .shape = ShapeRule,
           .prepare = Prepare,
           .run = Run};
@@ -120,11 +106,8 @@ OpDef VersionOf(int since, std::vector<AttrDef> more) {
 
 std::span<const OpDef> tree_ensemble_classifier_ops() {
   static const OpDef ops[] = {
-      VersionOf(1, {}),
-      VersionOf(3, {{"base_values_as_tensor", AttrKind::kTensor},
-                    {"class_weights_as_tensor", AttrKind::kTensor},
-                    {"nodes_hitrates_as_tensor", AttrKind::kTensor},
-                    {"nodes_values_as_tensor", AttrKind::kTensor}}),
+      VersionOf(1),
+      VersionOf(3),
   };
   return ops;
 }

@@ -65,31 +65,17 @@ void ShapeRule(InferScope& scope) {
   scope.SetTensor(0, TensorType::kFloat, OptimShape{RowsDim(scope), OptimDim(Targets(scope.attrs()))});
 }
 
-OpDef VersionOf(int since, std::vector<AttrDef> more) {
-  std::vector<AttrDef> attributes = {{"aggregate_function", AttrKind::kString},
-                                     {"base_values", AttrKind::kFloats},
-                                     {"n_targets", AttrKind::kInt},
-                                     {"nodes_falsenodeids", AttrKind::kInts},
-                                     {"nodes_featureids", AttrKind::kInts},
-                                     {"nodes_hitrates", AttrKind::kFloats},
-                                     {"nodes_missing_value_tracks_true", AttrKind::kInts},
-                                     {"nodes_modes", AttrKind::kStrings},
-                                     {"nodes_nodeids", AttrKind::kInts},
-                                     {"nodes_treeids", AttrKind::kInts},
-                                     {"nodes_truenodeids", AttrKind::kInts},
-                                     {"nodes_values", AttrKind::kFloats},
-                                     {"post_transform", AttrKind::kString},
-                                     {"target_ids", AttrKind::kInts},
-                                     {"target_nodeids", AttrKind::kInts},
-                                     {"target_treeids", AttrKind::kInts},
-                                     {"target_weights", AttrKind::kFloats}};
-  attributes.insert(attributes.end(), more.begin(), more.end());
+OpDef VersionOf(int since) {
+  std::vector<AttrDef> own = {{"aggregate_function", AttrKind::kString}, {"n_targets", AttrKind::kInt},
+                              {"target_ids", AttrKind::kInts},           {"target_nodeids", AttrKind::kInts},
+                              {"target_treeids", AttrKind::kInts},       {"target_weights", AttrKind::kFloats}};
+  if (since >= 3) own.push_back({"target_weights_as_tensor", AttrKind::kTensor});
   return {.domain = "ai.onnx.ml",
           .type = "TreeEnsembleRegressor",
           .since_version = since,
           .inputs = {{"X", kMlNumberTypes}},
           .outputs = {{"Y", {TensorType::kFloat}}},
-          .attributes = std::move(attributes),
+          .attributes = NamedTreeAttributes(since >= 3, std::move(own)),
           .shape = ShapeRule,
           .prepare = Prepare,
           .run = Run};
@@ -99,11 +85,8 @@ OpDef VersionOf(int since, std::vector<AttrDef> more) {
 
 std::span<const OpDef> tree_ensemble_regressor_ops() {
   static const OpDef ops[] = {
-      VersionOf(1, {}),
-      VersionOf(3, {{"base_values_as_tensor", AttrKind::kTensor},
-                    {"nodes_hitrates_as_tensor", AttrKind::kTensor},
-                    {"nodes_values_as_tensor", AttrKind::kTensor},
-                    {"target_weights_as_tensor", AttrKind::kTensor}}),
+      VersionOf(1),
+      VersionOf(3),
   };
   return ops;
 }

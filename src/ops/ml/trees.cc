@@ -128,6 +128,27 @@ void Trees::Score(TreeAggregate aggregate, const double* row, std::span<double> 
   }
 }
 
+std::vector<AttrDef> NamedTreeAttributes(bool tensors, std::vector<AttrDef> own) {
+  std::vector<AttrDef> all = {{"base_values", AttrKind::kFloats},
+                              {"nodes_falsenodeids", AttrKind::kInts},
+                              {"nodes_featureids", AttrKind::kInts},
+                              {"nodes_hitrates", AttrKind::kFloats},
+                              {"nodes_missing_value_tracks_true", AttrKind::kInts},
+                              {"nodes_modes", AttrKind::kStrings},
+                              {"nodes_nodeids", AttrKind::kInts},
+                              {"nodes_treeids", AttrKind::kInts},
+                              {"nodes_truenodeids", AttrKind::kInts},
+                              {"nodes_values", AttrKind::kFloats},
+                              {"post_transform", AttrKind::kString}};
+  if (tensors) {
+    for (const std::string_view name : {"base_values_as_tensor", "nodes_hitrates_as_tensor", "nodes_values_as_tensor"})
+      all.push_back({name, AttrKind::kTensor});
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  std::ranges::sort(all, {}, &AttrDef::name);
+  return all;
+}
+
 std::vector<double> ReadWeights(const NodeAttributes& attrs, std::string_view name) {
   const std::string as_tensor = std::string(name) + "_as_tensor";
   if (attrs.Has(as_tensor)) {

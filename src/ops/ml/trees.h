@@ -63,6 +63,10 @@ Trees ReadNamedTrees(const NodeAttributes& attrs, int64_t targets, const TreeVot
 // From those of TreeEnsemble. The same errors.
 Trees ReadIndexedTrees(const NodeAttributes& attrs, int64_t targets);
 
+// The attributes that TreeEnsembleClassifier and -Regressor share, and `own`, by name; `tensors`: also the forms in
+// double that version 3 adds.
+std::vector<AttrDef> NamedTreeAttributes(bool tensors, std::vector<AttrDef> own);
+
 // Attribute `name`, a list of floats, or `name`_as_tensor, a vector of doubles. Empty when there is neither.
 std::vector<double> ReadWeights(const NodeAttributes& attrs, std::string_view name);
 
