@@ -8,6 +8,7 @@
 
 #include "kernels/gemm/gemm.h"
 #include "ops/as_type.h"
+#include "ops/nn/conv_op.h"
 #include "ops/nn/window_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -17,9 +18,7 @@ struct Layout {
   int64_t batch, groups, in_channels, out_channels;  // channels of one group
 };
 Layout LayoutOf(const RunContext& ctx, const Tensor& x, const Tensor& w) {
-  if (x.rank() < 3) ctx.FailInput(0, fmt::format("must have rank 3 or more, got {}", x.TypeString()));
-  if (w.rank() != x.rank())
-    ctx.FailInput(1, fmt::format("must have rank {} as the input, got {}", x.rank(), w.TypeString()));
+  CheckConvRanks(ctx, x, w);
   const int64_t groups = ctx.attrs().Int("group", 1);
   if (groups < 1) ctx.Fail("attribute 'group'", fmt::format("is {}, must be 1 or more", groups));
   if (x.dim(1) % groups != 0 || x.dim(1) / groups != w.dim(1))
@@ -35,8 +34,7 @@ void Convolve(RunContext& ctx, const Layout& layout, const kernels::Window& wind
               Tensor& y) {
   const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
   const int64_t depth = layout.in_channels * places;
-  // Columns of about a megabyte stay in cache between being gathered and being multiplied.
-  const int64_t block = std::max<int64_t>(64, (int64_t{1} << 18) / std::max<int64_t>(1, depth));
+  const int64_t block = ColumnBlock(depth);
   std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
   T* const to = y.MutableView<T>().data();
   for (int64_t first = 0; first < out; first += block) {
@@ -78,13 +76,7 @@ void Run(RunContext& ctx) {
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), w.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  Tensor bias;
-  if (ctx.HasInput(2)) {
-    bias = Widened(ctx.tensor(2));
-    if (bias.rank() != 1 || bias.dim(0) != w.dim(0))
-      ctx.FailInput(2,
-                    fmt::format("must be a vector of {}, one for each channel, got {}", w.dim(0), bias.TypeString()));
-  }
+  const Tensor bias = ReadConvBias(ctx, w.dim(0));
   Tensor y(x.dtype(), std::move(shape));
   if (y.NumElements() > 0) {
     const bool wide = x.dtype() == TensorType::kDouble;
@@ -105,7 +97,6 @@ void ShapeRule(InferScope& scope) {
     scope.Fail(scope.InputSubject(0),
                fmt::format("must have rank 3 or more, got {}", InferScope::Describe(scope.Input(0))));
   const auto axes = static_cast<int>(x.Rank()) - 2;
-  std::vector<int64_t> kernel;
   OptimDim channels = scope.Fresh();
   if (!w.IsUnknown()) {
     if (w.Rank() != x.Rank())
@@ -114,16 +105,10 @@ void ShapeRule(InferScope& scope) {
     channels = w[0];
     scope.Unify(x[1], w[1] * scope.attrs().Int("group", 1), "the channels of " + scope.InputSubject(0),
                 "the channels of all groups of " + scope.InputSubject(1));
-    for (size_t d = 2; d < w.Rank() && w[d].IsInt(); ++d) kernel.push_back(w[d].AsInt());
   }
-  const bool known = static_cast<int>(kernel.size()) == axes || scope.attrs().Has("kernel_shape");
-  OptimShape y;
-  if (known) {
-    if (static_cast<int>(kernel.size()) != axes) kernel.clear();
-    y = WindowedShape(scope, ReadWindow(scope.attrs(), axes, kernel), x);
-  } else {
-    y = scope.FreshShape(static_cast<int>(x.Rank()));
-  }
+  const std::optional<std::vector<int64_t>> kernel = KnownKernel(scope, w, axes);
+  OptimShape y = kernel ? WindowedShape(scope, ReadWindow(scope.attrs(), axes, *kernel), x)
+                        : scope.FreshShape(static_cast<int>(x.Rank()));
   y[0] = x[0];
   y[1] = channels;
   SetLikeInput(scope, 0, std::move(y));

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "kernels/gemm/gemm.h"
 #include "ops/as_type.h"
+#include "ops/nn/conv_op.h"
 #include "ops/nn/window_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -96,7 +97,7 @@ void Spread(RunContext& ctx, int64_t groups, const kernels::Window& window, cons
     to[i] =
         bias.defined() ? bias.View<T>()[i / static_cast<size_t>(in) % static_cast<size_t>(to_channels * groups)] : T(0);
   if (from_channels == 0) return;
-  const int64_t block = std::max<int64_t>(64, (int64_t{1} << 18) / std::max<int64_t>(1, depth));
+  const int64_t block = ColumnBlock(depth);
   std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
   for (int64_t first = 0; first < out; first += block) {
     ctx.CheckCancelled();
@@ -123,9 +124,7 @@ void Spread(RunContext& ctx, int64_t groups, const kernels::Window& window, cons
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
   const Tensor x = Widened(ctx.tensor(0)), w = Widened(ctx.tensor(1));
-  if (x.rank() < 3) ctx.FailInput(0, fmt::format("must have rank 3 or more, got {}", x.TypeString()));
-  if (w.rank() != x.rank())
-    ctx.FailInput(1, fmt::format("must have rank {} as the input, got {}", x.rank(), w.TypeString()));
+  CheckConvRanks(ctx, x, w);
   const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
   const Transposed t = ReadTransposed(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()});
   if (w.dim(0) != x.dim(1) || x.dim(1) % t.groups != 0)
@@ -133,13 +132,7 @@ void Run(RunContext& ctx) {
   const std::optional<int64_t> all_channels = CheckedMul(w.dim(1), t.groups);
   if (!all_channels) ctx.FailInput(1, fmt::format("gives too many channels in {} groups", t.groups));
   const int64_t channels = *all_channels;
-  Tensor bias;
-  if (ctx.HasInput(2)) {
-    bias = Widened(ctx.tensor(2));
-    if (bias.rank() != 1 || bias.dim(0) != channels)
-      ctx.FailInput(2,
-                    fmt::format("must be a vector of {}, one for each channel, got {}", channels, bias.TypeString()));
-  }
+  const Tensor bias = ReadConvBias(ctx, channels);
   const kernels::Window window = WindowFrom(ctx, t, x.shape());
   Shape shape{x.dim(0), channels};
   for (const int64_t d : window.in) shape.push_back(d);
@@ -161,7 +154,6 @@ void ShapeRule(InferScope& scope) {
                fmt::format("must have rank 3 or more, has {}", either.Rank()));
   const auto axes = static_cast<int>(either.Rank()) - 2;
   OptimShape y = scope.FreshShape(axes + 2);
-  std::vector<int64_t> kernel;
   if (!w.IsUnknown()) {
     if (!x.IsUnknown() && w.Rank() != x.Rank())
       scope.Fail(scope.InputSubject(1),
@@ -169,13 +161,11 @@ void ShapeRule(InferScope& scope) {
     if (!x.IsUnknown())
       scope.Unify(x[1], w[0], "the channels of " + scope.InputSubject(0), "the channels of " + scope.InputSubject(1));
     y[1] = w[1] * scope.attrs().Int("group", 1);
-    for (size_t d = 2; d < w.Rank() && w[d].IsInt(); ++d) kernel.push_back(w[d].AsInt());
   }
   if (!x.IsUnknown()) y[0] = x[0];
-  const bool known = static_cast<int>(kernel.size()) == axes || scope.attrs().Has("kernel_shape");
-  if (known || scope.attrs().Has("output_shape")) {
-    if (static_cast<int>(kernel.size()) != axes) kernel.clear();
-    const Transposed t = ReadTransposed(scope.attrs(), axes, kernel);
+  const std::optional<std::vector<int64_t>> kernel = KnownKernel(scope, w, axes);
+  if (kernel || scope.attrs().Has("output_shape")) {
+    const Transposed t = ReadTransposed(scope.attrs(), axes, kernel.value_or(std::vector<int64_t>()));
     for (int axis = 0; axis < axes; ++axis) {
       const auto d = static_cast<size_t>(axis) + 2;
       if (!t.output_shape.empty()) {
