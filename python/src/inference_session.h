@@ -33,7 +33,7 @@ struct ModelSource {
 
 // What get_inputs() and get_outputs() list.
 struct ValueInfo {
-  std::string name;
+  nanobind::object name;
   std::string type;
   nanobind::object shape;
 };
