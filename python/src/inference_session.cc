@@ -81,7 +81,9 @@ bool PollSignals() {
   return raised;
 }
 
-RunOptions OptionsOf(std::optional<double> timeout) {
+}  // namespace
+
+RunOptions RunOptionsFrom(std::optional<double> timeout) {
   RunOptions options;
   if (IsMainThread()) options.poll = PollSignals;
   if (!timeout) return options;
@@ -91,20 +93,7 @@ RunOptions OptionsOf(std::optional<double> timeout) {
   return options;
 }
 
-// Calls fn without the GIL. What a signal handler raised goes before the end of the run it brought about.
-template <class Fn>
-void WithoutGil(const Fn& fn) {
-  try {
-    const nb::gil_scoped_release release;
-    fn();
-  } catch (const Error&) {
-    if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    throw;
-  }
-}
-
-// What numpy cannot hold is an error that names the output.
-nb::object Result(const Value& value, const std::string& name) {
+nb::object OutputObject(const Value& value, const std::string& name) {
   try {
     return nb::steal(PythonFromValue(value));
   } catch (const PythonError&) {
@@ -117,8 +106,6 @@ nb::object Result(const Value& value, const std::string& name) {
     throw InvalidArgument(fact, std::move(where));
   }
 }
-
-}  // namespace
 
 std::string FileSystemPath(nb::handle object) {
   PyObject* bytes = nullptr;
@@ -228,12 +215,12 @@ void InferenceSession::RunPositions(const nb::dict& feeds, std::optional<std::ve
   idle_.push_back(std::move(runner));
   for (size_t i = 0; i < (positions ? positions->size() : values.size()); ++i) {
     const size_t at = positions ? static_cast<size_t>((*positions)[i]) : i;
-    results.append(Result(values[at], output_names_[at]));
+    results.append(OutputObject(values[at], output_names_[at]));
   }
 }
 
 nb::object InferenceSession::Run(nb::object output_names, nb::dict feeds, std::optional<double> timeout) {
-  const RunOptions options = OptionsOf(timeout);
+  const RunOptions options = RunOptionsFrom(timeout);
   nb::list results;
   if (output_names.is_none()) {
     RunPositions(feeds, std::nullopt, options, results);
@@ -250,14 +237,14 @@ nb::object InferenceSession::Run(nb::object output_names, nb::dict feeds, std::o
   const ValueMap inputs = ReadFeeds(feeds);
   ValueMap outputs;
   WithoutGil([&] { outputs = session_.Run(inputs, names, options); });
-  for (const std::string& name : names) results.append(Result(outputs.at(name), name));
+  for (const std::string& name : names) results.append(OutputObject(outputs.at(name), name));
   return results;
 }
 
 nb::object InferenceSession::Profile(nb::dict feeds) {
   const ValueMap inputs = ReadFeeds(feeds);
   Profiler profiler;
-  RunOptions options = OptionsOf(std::nullopt);
+  RunOptions options = RunOptionsFrom(std::nullopt);
   options.observer = &profiler;
   WithoutGil([&] { static_cast<void>(session_.Run(inputs, {}, options)); });
   nb::list entries;

@@ -17,6 +17,7 @@
 #include "onnxseq/session.h"
 #include "onnxseq/shapes.h"
 #include "python_events.h"
+#include "streams.h"
 
 namespace nb = nanobind;
 
@@ -198,6 +199,8 @@ NB_MODULE(_onnxseq, m) {
       .def("trim", &InferenceSession::Trim, "Gives back memory that runs keep for the next ones.")
       .def("get_inputs", &InferenceSession::Inputs)
       .def("get_outputs", &InferenceSession::Outputs);
+
+  BindStreams(m);
 
   m.def("infer_shapes", &InferShapesOf, nb::arg("model"), nb::arg("dims") = nb::dict(), nb::arg("shapes") = nb::dict(),
         "Kind, element type and shape of every value, as the dict `onnxseq shapes --json` prints. dims: sizes for "
