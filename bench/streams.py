@@ -16,7 +16,8 @@ STREAMS, ROUNDS = 64, 40
 def session_of(size):
     random = np.random.default_rng(0)
     weights = [
-        numpy_helper.from_array(random.uniform(-0.1, 0.1, (1, 4 * size, size)).astype(np.float32), name) for name in "WR"
+        numpy_helper.from_array(random.uniform(-0.1, 0.1, (1, 4 * size, size)).astype(np.float32), name)
+        for name in "WR"
     ]
     value, float_ = helper.make_tensor_value_info, TensorProto.FLOAT
     state = [1, "N", size]
