@@ -45,11 +45,31 @@ inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1           
                                    : kTileVectors<kRows> / kVectors > kMostPanels ? kMostPanels
                                                                                   : kTileVectors<kRows> / kVectors;
 
+// A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16, 8-bit ones are integers that stand
+// for multiples of a scale, which is the caller's to apply.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadWeights(D d, const hn::TFromD<D>* HWY_RESTRICT from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadWeights(D d, const uint16_t* HWY_RESTRICT from) {
+  const hn::RebindToUnsigned<D> wide;
+  const hn::Rebind<uint16_t, D> narrow;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadWeights(D d, const int8_t* HWY_RESTRICT from) {
+  const hn::RebindToSigned<D> wide;
+  const hn::Rebind<int8_t, D> narrow;
+  return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
+}
+
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose
 // rows of kPanel vectors are `step` numbers apart (kPanel * lanes when packed). b needs no alignment. init(row, vector)
 // gives the start of a sum, done(row, sums of the row) takes it.
-template <int kRows, int kPanels, int kPanel = kPanelVectors, class D, class Init, class Done, class T = hn::TFromD<D>>
-HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const T* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
+template <int kRows, int kPanels, int kPanel = kPanelVectors, class D, class S, class Init, class Done,
+          class T = hn::TFromD<D>>
+HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
                      const Init& init, const Done& done) {
   using V = hn::Vec<D>;
   constexpr int kVectors = kPanels * kPanel;
@@ -64,7 +84,7 @@ HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const T* HWY_RESTRICT b,
     V factors[kRows];
     for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
     for (int v = 0; v < kVectors; ++v) {
-      const V column = hn::LoadU(d, b + (v / kPanel) * panel_stride + (v % kPanel) * lanes);
+      const V column = LoadWeights(d, b + (v / kPanel) * panel_stride + (v % kPanel) * lanes);
       for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(factors[r], column, sums[r][v]);
     }
   }

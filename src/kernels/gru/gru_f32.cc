@@ -13,12 +13,13 @@ namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 void RunGruShareF32(const RecurrentPart<Gru, float>& part, const RecurrentShare<float>& share) {
   RunShare(part, share);
 }
-void RunGruShareF64(const RecurrentPart<Gru, double>& part, const RecurrentShare<double>& share);  // gru_f64.cc
+void RunGruShareNarrow(const RecurrentPart<Gru, float>& part, const RecurrentShare<float>& share);  // gru_narrow.cc
+void RunGruShareF64(const RecurrentPart<Gru, double>& part, const RecurrentShare<double>& share);   // gru_f64.cc
 
 const RecurrentVariant<Gru>& GruVariantHere() {
   static const RecurrentVariant<Gru> variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
                                                 static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())),
-                                                RunGruShareF32, RunGruShareF64};
+                                                RunGruShareF32, RunGruShareNarrow, RunGruShareF64};
   return variant;
 }
 

@@ -13,12 +13,13 @@ namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 void RunLstmShareF32(const RecurrentPart<Lstm, float>& part, const RecurrentShare<float>& share) {
   RunShare(part, share);
 }
-void RunLstmShareF64(const RecurrentPart<Lstm, double>& part, const RecurrentShare<double>& share);  // lstm_f64.cc
+void RunLstmShareNarrow(const RecurrentPart<Lstm, float>& part, const RecurrentShare<float>& share);  // lstm_narrow.cc
+void RunLstmShareF64(const RecurrentPart<Lstm, double>& part, const RecurrentShare<double>& share);   // lstm_f64.cc
 
 const RecurrentVariant<Lstm>& LstmVariantHere() {
   static const RecurrentVariant<Lstm> variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
                                                  static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())),
-                                                 RunLstmShareF32, RunLstmShareF64};
+                                                 RunLstmShareF32, RunLstmShareNarrow, RunLstmShareF64};
   return variant;
 }
 

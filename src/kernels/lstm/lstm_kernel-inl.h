@@ -66,7 +66,7 @@ HWY_NOINLINE void UpdateCells(const Step<Lstm, T>& step, int64_t row, int64_t ro
   }
 }
 
-template <class T>
+template <class S, class T>
 HWY_INLINE void RunStep(const Step<Lstm, T>& step, const RecurrentShare<T>& share) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -74,7 +74,7 @@ HWY_INLINE void RunStep(const Step<Lstm, T>& step, const RecurrentShare<T>& shar
                         HWY_ATTR { return hn::Load(d, step.Sums(row, group) + gate * lanes); };
   const auto update = [&](int64_t row, int64_t rows, int64_t group, int64_t panels, const T* gates)
                           HWY_ATTR { UpdateCells(step, row, rows, group, panels, gates); };
-  MultiplyState<Lstm::kGates>(step, share, step.h, step.part.weights->r, init, update);
+  MultiplyState<Lstm::kGates, S>(step, share, step.h, step.part.weights->r, init, update);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE

@@ -60,11 +60,27 @@ struct RecurrentSequence {
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.
 
+// How W and R of a float kernel are stored. What is computed is float either way: a run that reads its weights from
+// memory once per step is as fast as they are small.
+enum class WeightStorage : uint8_t {
+  kFull,  // as they are
+  kBf16,  // rounded to bfloat16: 3 digits
+  kInt8,  // integers in [-127, 127] times a scale of each hidden unit's gate, its largest weight / 127
+};
+
+// A packed matrix: [group][k][gates * lanes].
+template <class T>
+struct PackedMatrix {
+  const void* weights = nullptr;  // T; bfloat16 as uint16_t; int8_t
+  const T* scales = nullptr;      // [group][gates * lanes] with kInt8, otherwise null
+};
+
 // Hidden units stand in groups of `lanes`; a group's columns are [gate][lane], units beyond H have weights 0.
 template <class T>
 struct PackedSizes {
   int64_t input_size = 0, hidden_size = 0, lanes = 1, groups = 0;
-  const T* w = nullptr;     // [group][I][kGates * lanes]
+  WeightStorage storage = WeightStorage::kFull;
+  PackedMatrix<T> w;        // [group][I][kGates * lanes]
   const T* bias = nullptr;  // [group][kGates * lanes]: where the sums of W begin
 };
 
@@ -84,7 +100,9 @@ class PackedRecurrent {
 
   PackedRecurrent() = default;
   // Copies the weights; with `flush_denormals` their denormals become 0. Throws std::bad_alloc.
-  PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals = true);
+  // kFull is the only storage there is for double.
+  PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals = true,
+                  WeightStorage storage = WeightStorage::kFull);
 
   int64_t input_size() const { return data_.input_size; }
   int64_t hidden_size() const { return data_.hidden_size; }

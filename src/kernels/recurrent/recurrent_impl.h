@@ -134,10 +134,11 @@ void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPar
   share.x_rows = x_rows + rank * part.z_rows;
   share.barrier = &barrier;
   share.width = width;
+  const RecurrentVariant<Kind>& variant = *direction.weights->variant();
   if constexpr (sizeof(T) == 4)
-    direction.weights->variant()->f32(part, share);
+    (part.weights->storage == WeightStorage::kFull ? variant.f32 : variant.f32_narrow)(part, share);
   else
-    direction.weights->variant()->f64(part, share);
+    variant.f64(part, share);
 }
 
 // Rows [first, first + rows) of one direction on the calling thread.
@@ -178,18 +179,20 @@ bool IsEmpty(const RecurrentDirection<Kind, T>& direction) {
 }  // namespace recurrent
 
 template <class Kind, class T>
-PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals)
+PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals,
+                                          WeightStorage storage)
     : variant_(&Kind::ActiveVariant()) {
   const int64_t hidden = weights.hidden_size, lanes = sizeof(T) == 4 ? variant_->f32_lanes : variant_->f64_lanes;
   data_.input_size = weights.input_size;
   data_.hidden_size = hidden;
   data_.lanes = lanes;
   data_.groups = hidden / lanes + (hidden % lanes != 0 ? 1 : 0);
-  PanelPacker<T> count(hidden, lanes, data_.groups, flush_denormals, nullptr);
+  data_.storage = sizeof(T) == 4 ? storage : WeightStorage::kFull;
+  PanelPacker<T> count(data_, flush_denormals, nullptr);
   Kind::Pack(cell, weights, count, data_);
   bytes_ = count.used();
   storage_ = MakeAlignedArray<T>(bytes_ < 0 ? -1 : bytes_ / static_cast<int64_t>(sizeof(T)));
-  PanelPacker<T> packer(hidden, lanes, data_.groups, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
+  PanelPacker<T> packer(data_, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
   Kind::Pack(cell, weights, packer, data_);
 }
 

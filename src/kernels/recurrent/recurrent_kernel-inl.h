@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the vector kernels of all kinds share, compiled once per instruction set: projection of the inputs, the walk
 // over steps, initial and final states. A kind adds
-//   RunStep(const Step<Kind, T>&, const RecurrentShare<T>&)   one step of this share's groups: h_next from h and z
+//   RunStep<S>(const Step<Kind, T>&, const RecurrentShare<T>&)   one step of this share's groups: h_next from h and z
+// S is what weights are stored as: T, uint16_t for bfloat16, int8_t.
 //
 // A group is a vector of hidden units; its panel of W holds the columns of their gates, so the sums of one tile are all
 // the gates of some units, and those are updated at once.
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/activation/activation-inl.h"
 #include "kernels/gemm/tile-inl.h"
@@ -25,8 +27,30 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Columns of a packed matrix stored as S.
+template <class S, class T>
+struct Columns {
+  // Integers stand for multiples of a scale: the sum is scaled when it is whole, and what it begins with added then.
+  static constexpr bool kScaled = std::is_same_v<S, int8_t>;
+
+  const PackedMatrix<T>& matrix;
+  int64_t k, width;
+
+  HWY_INLINE const S* Panel(int64_t group) const { return static_cast<const S*>(matrix.weights) + group * k * width; }
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V Begin(D d, V init) const {
+    return kScaled ? hn::Zero(d) : init;
+  }
+  // v counts the vectors of the groups from `group` on.
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE V Whole(D d, V sum, V init, int64_t group, int v) const {
+    if constexpr (!kScaled) return sum;
+    return hn::MulAdd(sum, hn::Load(d, matrix.scales + group * width + v * static_cast<int64_t>(hn::Lanes(d))), init);
+  }
+};
+
 // z = bias + x W^T for the rows listed in x_rows.
-template <class Kind, class T>
+template <class Kind, class S, class T>
 struct ProjectOp {
   const RecurrentPart<Kind, T>& part;
   const T* const* x_rows;
@@ -39,13 +63,15 @@ struct ProjectOp {
     const auto& w = *part.weights;
     const T* HWY_RESTRICT bias = w.bias + group * width;
     T* HWY_RESTRICT z = part.z + (group * part.z_rows + row) * width;
-    const auto init = [&](int, int v) HWY_ATTR { return hn::Load(d, bias + v * lanes); };
+    const Columns<S, T> columns{w.w, w.input_size, width};
+    const auto init = [&](int, int v) HWY_ATTR { return columns.Begin(d, hn::Load(d, bias + v * lanes)); };
     const auto done = [&](int r, const auto* sums) HWY_ATTR {
       for (int v = 0; v < kPanels * kGates; ++v)
-        hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
+        hn::Store(columns.Whole(d, sums[v], hn::Load(d, bias + v * lanes), group, v), d,
+                  z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
     };
-    const int64_t stride = w.input_size * width;
-    Tile<kRows, kPanels, kGates>(d, x_rows + row, w.input_size, w.w + group * stride, stride, width, init, done);
+    Tile<kRows, kPanels, kGates>(d, x_rows + row, w.input_size, columns.Panel(group), w.input_size * width, width, init,
+                                 done);
   }
 };
 
@@ -68,12 +94,12 @@ struct Step {
 
 // Sums of a state times panels of R: for each tile of rows and groups init(row, group, vector), then plus state R^T,
 // then update(row, rows, group, panels, sums [row][panel][kVectors][lane]).
-template <int kVectors, class T, class Init, class Update>
+template <int kVectors, class S, class T, class Init, class Update>
 struct StateOp {
   const T* state;  // [rows][stride]
   int64_t stride;
-  int64_t k;        // H
-  const T* panels;  // [group][H][kVectors * lanes]
+  int64_t k;                      // H
+  const PackedMatrix<T>& matrix;  // [group][H][kVectors * lanes]
   const Init& init;
   const Update& update;
 
@@ -84,22 +110,24 @@ struct StateOp {
     const T* rows[kRows];
     for (int r = 0; r < kRows; ++r) rows[r] = state + (row + r) * stride;
     HWY_ALIGN T sums[kRows * kPanels * kVectors * HWY_MAX_BYTES / sizeof(T)];
-    const auto begin = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
+    const Columns<S, T> columns{matrix, k, width};
+    const auto start = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
+    const auto begin = [&](int r, int v) HWY_ATTR { return columns.Begin(d, start(r, v)); };
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
-      for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
+      for (int v = 0; v < kPanels * kVectors; ++v)
+        hn::Store(columns.Whole(d, of_row[v], start(r, v), group, v), d, sums + (r * kPanels * kVectors + v) * lanes);
     };
-    const int64_t panel_stride = k * width;
-    Tile<kRows, kPanels, kVectors>(d, rows, k, panels + group * panel_stride, panel_stride, width, begin, done);
+    Tile<kRows, kPanels, kVectors>(d, rows, k, columns.Panel(group), k * width, width, begin, done);
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
 };
 
-template <int kVectors, class Kind, class T, class Init, class Update>
+template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
-                              const T* panels, const Init& init, const Update& update) {
+                              const PackedMatrix<T>& matrix, const Init& init, const Update& update) {
   ForEachTile<kVectors>(
       step.active, share.group_begin, share.group_end,
-      StateOp<kVectors, T, Init, Update>{state, step.stride, step.part.weights->hidden_size, panels, init, update});
+      StateOp<kVectors, S, T, Init, Update>{state, step.stride, step.part.weights->hidden_size, matrix, init, update});
 }
 
 // activation(z held within the clip of the cell).
@@ -178,7 +206,7 @@ HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentSha
   }
 }
 
-template <class Kind, class T>
+template <class S, class Kind, class T>
 HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   const auto& w = *part.weights;
   const RecurrentSequence<T>& io = *part.io;
@@ -197,24 +225,38 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       }
       filled += ahead;
     }
-    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, T>{part, share.x_rows});
+    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, share.x_rows});
     const T* z = part.z;
     for (; begin < end; ++begin) {
       while (part.lengths[active - 1] <= begin) --active;
       T* const halves[2] = {part.h, part.h + part.rows * stride};
-      RunStep(Step<Kind, T>{part, begin, active, halves[begin & 1], halves[~begin & 1], z, stride}, share);
+      RunStep<S>(Step<Kind, T>{part, begin, active, halves[begin & 1], halves[~begin & 1], z, stride}, share);
       z += active * Kind::kGates * w.lanes;
       if (!share.barrier->Wait(share.width)) return;
     }
   }
 }
 
-template <class Kind, class T>
-HWY_INLINE void RunShare(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+template <class S, class Kind, class T>
+HWY_INLINE void RunShareAs(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   BeginPart(part, share);
   if (!share.barrier->Wait(share.width)) return;
-  RunSteps(part, share);
+  RunSteps<S>(part, share);
   EndPart(part, share);
+}
+
+template <class Kind, class T>
+HWY_INLINE void RunShare(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
+  RunShareAs<T>(part, share);
+}
+
+// For weights that are stored as less than float.
+template <class Kind>
+HWY_INLINE void RunShareNarrow(const RecurrentPart<Kind, float>& part, const RecurrentShare<float>& share) {
+  if (part.weights->storage == WeightStorage::kBf16)
+    RunShareAs<uint16_t>(part, share);
+  else
+    RunShareAs<int8_t>(part, share);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE

@@ -251,8 +251,8 @@ TYPED_TEST(Recurrent, DenormalWeightsAreFlushedInTheCopyOrKept) {
   Problem<TypeParam, float> problem(72, 1, 1, 2, 2);
   std::fill(problem.w.begin(), problem.w.end(), 1e-40f);
   const Packed flushed(problem.cell, problem.Weights()), kept(problem.cell, problem.Weights(), false);
-  EXPECT_EQ(flushed.data().w[0], 0.0f);
-  EXPECT_EQ(kept.data().w[0], 1e-40f);
+  EXPECT_EQ(static_cast<const float*>(flushed.data().w.weights)[0], 0.0f);
+  EXPECT_EQ(static_cast<const float*>(kept.data().w.weights)[0], 1e-40f);
   EXPECT_EQ(problem.w[0], 1e-40f) << "the original is left alone";
 }
 

@@ -147,11 +147,11 @@ Outputs<T> RunReference(const Problem<Traits, T>& problem, bool with_lengths) {
 }
 
 template <class Traits, class T>
-Outputs<T> RunKernel(const Problem<Traits, T>& problem, bool with_lengths, ThreadTeam* team = nullptr,
-                     int threads = 1) {
+Outputs<T> RunKernel(const Problem<Traits, T>& problem, bool with_lengths, ThreadTeam* team = nullptr, int threads = 1,
+                     WeightStorage storage = WeightStorage::kFull) {
   using Kind = typename Traits::Kind;
   Outputs<T> out;
-  const PackedRecurrent<Kind, T> packed(problem.cell, problem.Weights());
+  const PackedRecurrent<Kind, T> packed(problem.cell, problem.Weights(), true, storage);
   RunWithScratch<Kind, T>({{&packed, Io(problem, out, with_lengths)}}, team, threads);
   return out;
 }

@@ -40,6 +40,8 @@ struct RecurrentVariant {
   int64_t f32_lanes;
   int64_t f64_lanes;
   void (*f32)(const RecurrentPart<Kind, float>&, const RecurrentShare<float>&);
+  // The same for weights that are not stored in full.
+  void (*f32_narrow)(const RecurrentPart<Kind, float>&, const RecurrentShare<float>&);
   void (*f64)(const RecurrentPart<Kind, double>&, const RecurrentShare<double>&);
 };
 

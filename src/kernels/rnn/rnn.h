@@ -37,8 +37,8 @@ struct Rnn {
   template <class T>
   struct Packed : PackedSizes<T> {
     RnnCell cell;
-    bool plain = true;     // tanh and no clip
-    const T* r = nullptr;  // [group][H][lanes]
+    bool plain = true;  // tanh and no clip
+    PackedMatrix<T> r;  // [group][H][lanes]
   };
 
   static constexpr int kGates = 1;

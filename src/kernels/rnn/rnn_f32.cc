@@ -13,12 +13,13 @@ namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 void RunRnnShareF32(const RecurrentPart<Rnn, float>& part, const RecurrentShare<float>& share) {
   RunShare(part, share);
 }
-void RunRnnShareF64(const RecurrentPart<Rnn, double>& part, const RecurrentShare<double>& share);  // rnn_f64.cc
+void RunRnnShareNarrow(const RecurrentPart<Rnn, float>& part, const RecurrentShare<float>& share);  // rnn_narrow.cc
+void RunRnnShareF64(const RecurrentPart<Rnn, double>& part, const RecurrentShare<double>& share);   // rnn_f64.cc
 
 const RecurrentVariant<Rnn>& RnnVariantHere() {
   static const RecurrentVariant<Rnn> variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
                                                 static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())),
-                                                RunRnnShareF32, RunRnnShareF64};
+                                                RunRnnShareF32, RunRnnShareNarrow, RunRnnShareF64};
   return variant;
 }
 

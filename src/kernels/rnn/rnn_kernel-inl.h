@@ -33,13 +33,13 @@ HWY_NOINLINE void UpdateUnits(const Step<Rnn, T>& step, int64_t row, int64_t row
   }
 }
 
-template <class T>
+template <class S, class T>
 HWY_INLINE void RunStep(const Step<Rnn, T>& step, const RecurrentShare<T>& share) {
   const hn::ScalableTag<T> d;
   const auto init = [&](int64_t row, int64_t group, int) HWY_ATTR { return hn::Load(d, step.Sums(row, group)); };
   const auto update = [&](int64_t row, int64_t rows, int64_t group, int64_t panels, const T* sums)
                           HWY_ATTR { UpdateUnits(step, row, rows, group, panels, sums); };
-  MultiplyState<1>(step, share, step.h, step.part.weights->r, init, update);
+  MultiplyState<1, S>(step, share, step.h, step.part.weights->r, init, update);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE
