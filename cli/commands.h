@@ -19,23 +19,39 @@ class UsageError : public InvalidArgument {
   using InvalidArgument::InvalidArgument;
 };
 
-struct RunArguments {
-  std::string model;
-  std::vector<std::string> test_data;  // folders test_data_set_0, ...
-  std::vector<std::string> inputs;     // NAME=FILE
+// Where the inputs of a run come from.
+struct FeedArguments {
+  std::vector<std::string> inputs;  // NAME=FILE
   std::string inputs_npz;
   std::optional<std::string> random;  // sizes, may be empty
   uint64_t seed = 0;
-  std::string outputs_npz;
-  int threads = 0;
+};
+
+// How often to run, and within what.
+struct RepeatArguments {
   int repeat = 1;
   std::optional<double> timeout;  // seconds
   double memory_limit = 0;        // MB, 0: none
+};
+
+struct RunArguments : FeedArguments, RepeatArguments {
+  std::string model;
+  std::vector<std::string> test_data;  // folders test_data_set_0, ...
+  std::string outputs_npz;
+  int threads = 0;
   std::string trace_npz;
   std::string profile_json;
   bool json = false;
 };
 int RunCommand(const RunArguments& arguments);
+
+struct BenchArguments : FeedArguments, RepeatArguments {
+  std::string model;
+  int threads = 0;
+  bool accuracy = false;
+  bool json = false;
+};
+int BenchCommand(const BenchArguments& arguments);
 
 struct ShapesArguments {
   std::string model;

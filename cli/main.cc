@@ -29,31 +29,44 @@ CLI::Validator Within(const CLI::Range& range, const char* wanted) {
           range.get_description()};
 }
 
+void AddFeeds(CLI::App* command, onnxseq::FeedArguments& a) {
+  command->add_option("--input", a.inputs, "NAME=FILE: one input from a .npy, .npz or ONNX .pb file")
+      ->allow_extra_args(false);
+  command->add_option("--inputs", a.inputs_npz, "Inputs from an .npz: NAME, or NAME/0, NAME/1, ... for a sequence");
+  command
+      ->add_option("--random", a.random,
+                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
+      ->expected(0, 1);
+  command->add_option("--seed", a.seed, "Of the random values, and of random operators without one")
+      ->capture_default_str()
+      ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
+}
+
+void AddThreads(CLI::App* command, int& threads) {
+  command->add_option("--threads", threads, "Threads that take part; 0: as many as the CPU has to give")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+}
+
+void AddRepeats(CLI::App* command, onnxseq::RepeatArguments& a) {
+  command->add_option("--repeat", a.repeat, "Run this often and print the times")
+      ->capture_default_str()
+      ->check(Within(CLI::PositiveNumber, "a positive number"));
+  command->add_option("--timeout", a.timeout, "Seconds after which a run is given up")
+      ->check(Within(CLI::PositiveNumber, "a positive number"));
+  command->add_option("--memory-limit", a.memory_limit, "MB the tensors of a run may take at once")
+      ->check(CLI::Range(1e-6, 1e12));
+}
+
 void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   CLI::App* run = app.add_subcommand("run", "Run a model and print its outputs");
   run->add_option("MODEL", a.model, kModelHelp)->required();
   CLI::Option* test_data = run->add_option("TEST_DATA", a.test_data,
                                            "Folders with input_0.pb, ... and output_0.pb, ...: run each and compare");
-  run->add_option("--input", a.inputs, "NAME=FILE: one input from a .npy, .npz or ONNX .pb file")
-      ->allow_extra_args(false);
-  run->add_option("--inputs", a.inputs_npz, "Inputs from an .npz: NAME, or NAME/0, NAME/1, ... for a sequence");
-  run->add_option("--random", a.random,
-                  "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
-      ->expected(0, 1);
-  run->add_option("--seed", a.seed, "Of the random values, and of random operators without one")
-      ->capture_default_str()
-      ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
+  AddFeeds(run, a);
   run->add_option("--outputs", a.outputs_npz, "Write the outputs to this .npz");
-  run->add_option("--threads", a.threads, "Threads that take part; 0: as many as the CPU has to give")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
-  run->add_option("--repeat", a.repeat, "Run this often and print the times")
-      ->capture_default_str()
-      ->check(Within(CLI::PositiveNumber, "a positive number"));
-  run->add_option("--timeout", a.timeout, "Seconds after which a run is given up")
-      ->check(Within(CLI::PositiveNumber, "a positive number"));
-  run->add_option("--memory-limit", a.memory_limit, "MB the tensors of a run may take at once")
-      ->check(CLI::Range(1e-6, 1e12));
+  AddThreads(run, a.threads);
+  AddRepeats(run, a);
   CLI::Option* trace = run->add_option("--trace", a.trace_npz,
                                        "Write every value the run computes to this .npz, those of bodies by their path "
                                        "as sequences; runs on one thread");
@@ -63,6 +76,18 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   // Test data bring their own inputs, and each folder has outputs of its own.
   for (const char* option : {"--input", "--inputs", "--random", "--outputs", "--trace"})
     test_data->excludes(run->get_option(option));
+}
+
+void AddBench(CLI::App& app, onnxseq::BenchArguments& a) {
+  CLI::App* bench = app.add_subcommand("bench", "Time loading and running a model");
+  bench->add_option("MODEL", a.model, kModelHelp)->required();
+  AddFeeds(bench, a);
+  AddThreads(bench, a.threads);
+  a.repeat = 20;
+  AddRepeats(bench, a);
+  bench->add_flag("--accuracy", a.accuracy,
+                  "Also with the weights of recurrent operators as bf16 and int8: times, and how far outputs are off");
+  bench->add_flag("--json", a.json, "Print JSON");
 }
 
 void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
@@ -89,11 +114,13 @@ int Dispatch(int argc, char** argv) {
   app.set_version_flag("--version", "onnxseq " ONNXSEQ_VERSION);
   app.require_subcommand(1);
   onnxseq::RunArguments run;
+  onnxseq::BenchArguments bench;
   onnxseq::ShapesArguments shapes;
   onnxseq::ConvertArguments convert;
   std::string model;
   bool json = false, markdown = false;
   AddRun(app, run);
+  AddBench(app, bench);
   AddShapes(app, shapes);
   AddConvert(app, convert);
   CLI::App* info = app.add_subcommand("info", "Say what is in a model");
@@ -120,6 +147,7 @@ int Dispatch(int argc, char** argv) {
   }
   try {
     if (app.got_subcommand("run")) return onnxseq::RunCommand(run);
+    if (app.got_subcommand("bench")) return onnxseq::BenchCommand(bench);
     if (app.got_subcommand("shapes")) return onnxseq::ShapesCommand(shapes);
     if (app.got_subcommand("convert")) return onnxseq::ConvertCommand(convert);
     if (app.got_subcommand(info)) return onnxseq::InfoCommand(model, json);

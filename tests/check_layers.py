@@ -40,6 +40,7 @@ PUBLIC = [
     ("onnxseq/float16.h", "base"),
     ("onnxseq/value.h", "values"),
     ("onnxseq/versions.h", "base"),
+    ("onnxseq/weight_storage.h", "base"),
     ("onnxseq/shapes.h", "ops"),
     ("onnxseq/session.h", "runtime"),
     ("onnxseq/", "runtime"),

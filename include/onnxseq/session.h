@@ -22,6 +22,7 @@
 #include "onnxseq/shapes.h"
 #include "onnxseq/value.h"
 #include "onnxseq/versions.h"
+#include "onnxseq/weight_storage.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -33,6 +34,9 @@ struct SessionOptions {
   int threads = 0;
   // Keep denormal numbers instead of flushing them to zero.
   bool denormals = false;
+  // How recurrent operators of type float keep constant weights. kFull is exact; `onnxseq bench --accuracy` says what
+  // the others cost and gain.
+  WeightStorage weights = WeightStorage::kFull;
   // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other
   // ones in each run when absent.
   std::optional<uint64_t> seed;

@@ -24,6 +24,13 @@ namespace nb = nanobind;
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+WeightStorage WeightStorageFrom(std::string_view name) {
+  if (name == "f32") return WeightStorage::kFull;
+  if (name == "bf16") return WeightStorage::kBf16;
+  if (name == "int8") return WeightStorage::kInt8;
+  throw InvalidArgument(fmt::format("weights is \"{}\", but f32, bf16 and int8 are what there is", name));
+}
+
 ShapeOptions ReadShapeOptions(const nb::dict& dims, const nb::dict& shapes) {
   ShapeOptions options;
   for (const auto& [name, size] : dims)
@@ -145,7 +152,9 @@ NB_MODULE(_onnxseq, m) {
   nb::class_<SessionOptions>(
       m, "SessionOptions",
       "How a session runs. threads: how many take part in one run, the caller included; 0 = as many as the CPU "
-      "has to give. denormals: keep denormal numbers instead of flushing them to zero. seed: of random operators "
+      "has to give. denormals: keep denormal numbers instead of flushing them to zero. weights: how recurrent "
+      "operators of type float keep constant weights, \"f32\", \"bf16\" or \"int8\", the last two less exact and "
+      "faster where memory is what they wait for. seed: of random operators "
       "without one of their own. memory_limit: bytes the tensors of one run may take at once, else "
       "onnxseq.MemoryError; 0 = no limit. data_folder: where the external data of a model given as bytes or "
       "ModelProto lies; that of a file lies beside it. custom_ops: {(domain, type): callable}; a callable gets the "
@@ -153,22 +162,24 @@ NB_MODULE(_onnxseq, m) {
       "read-only arrays and the node's attributes as keywords, and returns the output or a tuple of them.")
       .def(
           "__init__",
-          [](SessionOptions* self, int threads, bool denormals, std::optional<uint64_t> seed, int64_t memory_limit,
-             const nb::dict& custom_ops, nb::handle data_folder) {
+          [](SessionOptions* self, int threads, bool denormals, const std::string& weights,
+             std::optional<uint64_t> seed, int64_t memory_limit, const nb::dict& custom_ops, nb::handle data_folder) {
             if (threads < 0) throw InvalidArgument(fmt::format("threads is {}, but 0 is the least", threads));
             if (memory_limit < 0)
               throw InvalidArgument(fmt::format("memory_limit is {}, but 0 is the least", memory_limit));
             new (self)
                 SessionOptions{.threads = threads,
                                .denormals = denormals,
+                               .weights = WeightStorageFrom(weights),
                                .seed = seed,
                                .data_folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder),
                                .memory_limit = memory_limit,
                                .custom_ops = CustomOpsFrom(custom_ops),
                                .on_warning = {}};
           },
-          nb::kw_only(), nb::arg("threads") = 0, nb::arg("denormals") = false, nb::arg("seed") = nb::none(),
-          nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(), nb::arg("data_folder") = nb::none())
+          nb::kw_only(), nb::arg("threads") = 0, nb::arg("denormals") = false, nb::arg("weights") = "f32",
+          nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(),
+          nb::arg("data_folder") = nb::none())
       .def_ro("threads", &SessionOptions::threads)
       .def_ro("denormals", &SessionOptions::denormals)
       .def_ro("seed", &SessionOptions::seed)

@@ -288,6 +288,28 @@ def test_options():
     assert session.run(None, {"x": np.zeros(4, np.float32)})[0].shape == (4,)
 
 
+@pytest.mark.parametrize("op, gates", [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
+def test_narrow_weights(op, gates):
+    random = np.random.default_rng(3)
+    weights = [
+        helper.make_tensor(
+            name, FLOAT, (1, gates * 24, 24), random.uniform(-0.3, 0.3, gates * 24 * 24).astype(np.float32)
+        )
+        for name in "WR"
+    ]
+    model = make_model([helper.make_node(op, ["x", "W", "R"], ["y"], hidden_size=24)], [tensor("x")], [tensor("y")])
+    model.graph.initializer.extend(weights)
+    x = random.uniform(-1, 1, (9, 2, 24)).astype(np.float32)
+    exact, bf16, int8 = (
+        onnxseq.InferenceSession(model, onnxseq.SessionOptions(weights=name)).run(None, {"x": x})[0]
+        for name in ("f32", "bf16", "int8")
+    )
+    assert 0 < np.abs(bf16 - exact).max() < 5e-3
+    assert 0 < np.abs(int8 - exact).max() < 2e-2
+    with pytest.raises(ValueError, match='weights is "int4", but f32, bf16 and int8 are what there is'):
+        onnxseq.SessionOptions(weights="int4")
+
+
 def test_denormals():
     tiny = np.full(4, 1e-40, np.float32)
     model = make_model([helper.make_node("Add", ["x", "x"], ["y"])], [tensor("x")], [tensor("y")])

@@ -13,6 +13,7 @@
 #include "base/thread_team.h"
 #include "graph/node_attributes.h"
 #include "onnxseq/value.h"
+#include "onnxseq/weight_storage.h"
 #include "ops/op_def.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -31,6 +32,8 @@ class PrepareContext {
   virtual TensorType InputType(int i) const = 0;
   // Denormals of packed weights become zero, as runs would read them; otherwise they are kept.
   virtual bool flush_denormals() const = 0;
+  // How recurrent operators keep constant weights.
+  virtual WeightStorage weight_storage() const { return WeightStorage::kFull; }
 };
 
 // Runs of one body after each other, on one thread. They share a frame, and what is the same in each is computed in the

@@ -35,12 +35,8 @@ std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? 
 class Preparation : public PrepareContext {
  public:
   Preparation(const NodeProto& node, int64_t opset, std::vector<const Tensor*> constants, std::vector<TensorType> types,
-              bool flush_denormals)
-      : node_(node),
-        opset_(opset),
-        constants_(std::move(constants)),
-        types_(std::move(types)),
-        flush_denormals_(flush_denormals) {}
+              const PlanOptions& options)
+      : node_(node), opset_(opset), constants_(std::move(constants)), types_(std::move(types)), options_(options) {}
   const NodeProto& node() const override { return node_; }
   int64_t opset() const override { return opset_; }
   const Tensor* ConstantInput(int i) const override {
@@ -49,7 +45,8 @@ class Preparation : public PrepareContext {
   TensorType InputType(int i) const override {
     return InRange(i) ? types_[static_cast<size_t>(i)] : TensorType::kUndefined;
   }
-  bool flush_denormals() const override { return flush_denormals_; }
+  bool flush_denormals() const override { return options_.flush_denormals; }
+  WeightStorage weight_storage() const override { return options_.weight_storage; }
 
  private:
   bool InRange(int i) const { return i >= 0 && static_cast<size_t>(i) < types_.size(); }
@@ -57,7 +54,7 @@ class Preparation : public PrepareContext {
   int64_t opset_;
   std::vector<const Tensor*> constants_;
   std::vector<TensorType> types_;
-  bool flush_denormals_;
+  const PlanOptions& options_;
 };
 
 // A graph being planned, as the bodies inside it see it.
@@ -341,8 +338,7 @@ class Planner {
     });
     if (plan.op->prepare == nullptr) return plan;
     try {
-      plan.state = plan.op->prepare(
-          Preparation(node, OpsetOf(node), std::move(constants), std::move(types), options_.flush_denormals));
+      plan.state = plan.op->prepare(Preparation(node, OpsetOf(node), std::move(constants), std::move(types), options_));
     } catch (Error& e) {
       e.AddNode(node.op_type(), node.name());
       throw;

@@ -14,6 +14,7 @@
 #include "onnx_optim/optim_tensor.h"
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
+#include "onnxseq/weight_storage.h"
 #include "ops/op_def.h"
 #include "runtime/custom_ops.h"
 #include "runtime/frame.h"
@@ -101,6 +102,8 @@ struct PlanOptions {
   bool defaults_are_inputs = false;
   // Constants are folded as runs compute: denormal numbers flushed to zero, or kept.
   bool flush_denormals = true;
+  // Of recurrent operators.
+  WeightStorage weight_storage = WeightStorage::kFull;
   // Every output with a name is computed, used or not.
   bool keep_values = false;
   // May be null; must outlive the plan.

@@ -215,6 +215,7 @@ const GraphPlan& Session::Impl::PlanFor(bool overrides, bool keep_values) const 
     lazy.plan = MakePlan(Runnable(), *types,
                          {.defaults_are_inputs = overrides,
                           .flush_denormals = !options.denormals,
+                          .weight_storage = options.weights,
                           .keep_values = keep_values,
                           .custom_ops = &custom_ops});
   });

@@ -100,6 +100,22 @@ class Cli(unittest.TestCase):
         )
         self.fail_with("--random:", "run", ADD / "model.onnx", "--random", "N=x", code=2)
 
+    def test_bench(self):
+        lstm = EXAMPLES / "sequence_map_lstm_ragged"
+        arguments = ("bench", lstm / "model.onnx", "--inputs", lstm / "inputs.npz", "--repeat", "3", "--threads", "1")
+        self.assertRegex(
+            self.succeed(*arguments), r"^load .* ms, first run .* ms, 3 more: median .* ms, fastest .* ms\n$"
+        )
+        text = self.succeed(*arguments, "--accuracy")
+        self.assertRegex(text, r"weights int8: load .* times as fast as f32\n  ys: largest error ")
+        report = json.loads(self.succeed(*arguments, "--accuracy", "--json"))
+        self.assertEqual(report["runs"], 3)
+        self.assertEqual(list(report["weights"]), ["f32", "bf16", "int8"])
+        self.assertEqual(report["weights"]["f32"]["errors"], {})
+        for weights in ("bf16", "int8"):
+            error = report["weights"][weights]["errors"]["ys"]
+            self.assertTrue(0 < error["largest"] < 0.01 and error["relative"] < 0.05, error)
+
     def test_trace(self):
         with tempfile.TemporaryDirectory() as folder:
             path, out = pathlib.Path(folder) / "trace.npz", pathlib.Path(folder) / "profile.json"

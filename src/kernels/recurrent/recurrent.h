@@ -21,6 +21,7 @@
 #include "base/thread_team.h"
 #include "kernels/aligned_array.h"
 #include "onnx_proto/config.h"
+#include "onnxseq/weight_storage.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
@@ -59,14 +60,6 @@ struct RecurrentSequence {
 // * reverse starts at a row's last valid step and ends at step 0; y stands at the step it belongs to.
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.
-
-// How W and R of a float kernel are stored. What is computed is float either way: a run that reads its weights from
-// memory once per step is as fast as they are small.
-enum class WeightStorage : uint8_t {
-  kFull,  // as they are
-  kBf16,  // rounded to bfloat16: 3 digits
-  kInt8,  // integers in [-127, 127] times a scale of each hidden unit's gate, its largest weight / 127
-};
 
 // A packed matrix: [group][k][gates * lanes].
 template <class T>

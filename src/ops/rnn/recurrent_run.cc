@@ -113,7 +113,7 @@ void SetCell(const RecurrentSpec& spec, size_t d, kernels::RnnCell& cell) { cell
 
 template <class Kind, class T>
 std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const WeightTensors& weights,
-                                           const WeightSizes& sizes) {
+                                           const WeightSizes& sizes, WeightStorage storage) {
   const RecurrentSpec& spec = state.spec;
   const int64_t h = sizes.hidden, gates = spec.gates;
   const auto widened = [](const Tensor* tensor) { return tensor != nullptr ? Widened(*tensor) : Tensor(); };
@@ -140,7 +140,7 @@ std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, co
     typename Kind::Cell cell;
     cell.clip = spec.clip;
     SetCell(spec, static_cast<size_t>(d), cell);
-    packed.emplace_back(cell, one, state.flush_denormals);
+    packed.emplace_back(cell, one, state.flush_denormals, storage);
   }
   return packed;
 }
@@ -320,7 +320,7 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
   const WeightTensors tensors{&ctx.tensor(at.w), &ctx.tensor(at.r), optional(at.b), optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
   const RunSizes sizes = CheckData(ctx, spec, weights);
-  const Packed packed = Pack<Kind, T>(state, tensors, weights);
+  const Packed packed = Pack<Kind, T>(state, tensors, weights, WeightStorage::kFull);
   Compute<Kind, T>(ctx, spec, sizes, packed);
 }
 
@@ -343,9 +343,9 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
   }
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
   if (weights.w->dtype() == TensorType::kDouble) {
-    state->packed = Pack<Kind, double>(*state, weights, sizes);
+    state->packed = Pack<Kind, double>(*state, weights, sizes, WeightStorage::kFull);
   } else {
-    state->packed = Pack<Kind, float>(*state, weights, sizes);
+    state->packed = Pack<Kind, float>(*state, weights, sizes, context.weight_storage());
   }
   return state;
 }
