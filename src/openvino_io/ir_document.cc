@@ -114,8 +114,8 @@ int FindPort(const std::vector<IrPort>& ports, int64_t id) {
   return found == ports.end() ? -1 : static_cast<int>(found - ports.begin());
 }
 
-void ReadEdges(pugi::xml_node net, const std::unordered_map<int64_t, int>& index_of, IrDocument& document) {
-  for (const pugi::xml_node node : net.child("edges").children("edge")) {
+void ReadEdges(pugi::xml_node parent, const std::unordered_map<int64_t, int>& index_of, IrLayers& graph) {
+  for (const pugi::xml_node node : parent.child("edges").children("edge")) {
     const auto layer_at = [&](const char* attribute) {
       const int64_t id = RequiredId(node, attribute, "edge");
       const auto found = index_of.find(id);
@@ -125,20 +125,20 @@ void ReadEdges(pugi::xml_node net, const std::unordered_map<int64_t, int>& index
     };
     const int from = layer_at("from-layer"), to = layer_at("to-layer");
     const int64_t from_port = RequiredId(node, "from-port", "edge"), to_port = RequiredId(node, "to-port", "edge");
-    const int output = FindPort(document.layers[from].outputs, from_port);
-    const int input = FindPort(document.layers[to].inputs, to_port);
+    const int output = FindPort(graph.layers[from].outputs, from_port);
+    const int input = FindPort(graph.layers[to].inputs, to_port);
     if (output < 0)
-      FailAt(node, "edge", fmt::format("{} has no output port {}", document.layers[from].Where(), from_port));
-    if (input < 0) FailAt(node, "edge", fmt::format("{} has no input port {}", document.layers[to].Where(), to_port));
-    IrSource& source = document.layers[to].sources[input];
+      FailAt(node, "edge", fmt::format("{} has no output port {}", graph.layers[from].Where(), from_port));
+    if (input < 0) FailAt(node, "edge", fmt::format("{} has no input port {}", graph.layers[to].Where(), to_port));
+    IrSource& source = graph.layers[to].sources[input];
     if (source.layer >= 0) {
       FailAt(node, "edge",
-             fmt::format("input port {} of {} has an edge already, from {}", to_port, document.layers[to].Where(),
-                         document.layers[source.layer].Where()));
+             fmt::format("input port {} of {} has an edge already, from {}", to_port, graph.layers[to].Where(),
+                         graph.layers[source.layer].Where()));
     }
     source = {from, output};
   }
-  for (const IrLayer& layer : document.layers) {
+  for (const IrLayer& layer : graph.layers) {
     for (size_t i = 0; i < layer.sources.size(); ++i) {
       if (layer.sources[i].layer < 0)
         layer.Fail(fmt::format("input port {}", layer.inputs[i].id), "no edge leads here");
@@ -146,12 +146,12 @@ void ReadEdges(pugi::xml_node net, const std::unordered_map<int64_t, int>& index
   }
 }
 
-void Sort(IrDocument& document) {
-  const size_t count = document.layers.size();
+void Sort(IrLayers& graph) {
+  const size_t count = graph.layers.size();
   std::vector<int> missing(count, 0);
   std::vector<std::vector<int>> users(count);
   for (size_t i = 0; i < count; ++i) {
-    for (const IrSource& source : document.layers[i].sources) {
+    for (const IrSource& source : graph.layers[i].sources) {
       ++missing[i];
       users[source.layer].push_back(static_cast<int>(i));
     }
@@ -160,17 +160,17 @@ void Sort(IrDocument& document) {
   for (size_t i = 0; i < count; ++i) {
     if (missing[i] == 0) ready.push(static_cast<int>(i));
   }
-  document.order.reserve(count);
+  graph.order.reserve(count);
   while (!ready.empty()) {
     const int layer = ready.top();
     ready.pop();
-    document.order.push_back(layer);
+    graph.order.push_back(layer);
     for (const int user : users[layer]) {
       if (--missing[user] == 0) ready.push(user);
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    if (missing[i] > 0) document.order.push_back(static_cast<int>(i));
+    if (missing[i] > 0) graph.order.push_back(static_cast<int>(i));
   }
 }
 
@@ -188,6 +188,19 @@ void IrLayer::Fail(std::string_view subject, const std::string& fact) const {
   FailAt(node, subject.empty() ? Where() : fmt::format("{}, {}", Where(), subject), fact);
 }
 
+void ReadIrLayers(pugi::xml_node parent, IrLayers& graph) {
+  std::unordered_map<int64_t, int> index_of;
+  for (const pugi::xml_node node : parent.child("layers").children("layer")) {
+    graph.layers.push_back(ReadLayer(node));
+    const IrLayer& layer = graph.layers.back();
+    const auto [other, is_new] = index_of.emplace(layer.id, static_cast<int>(graph.layers.size()) - 1);
+    if (!is_new) layer.Fail("attribute 'id'", fmt::format("{} has it too", graph.layers[other->second].Where()));
+  }
+  if (graph.layers.empty()) FailAt(parent, "net", "there are no layers");
+  ReadEdges(parent, index_of, graph);
+  Sort(graph);
+}
+
 void ParseIrDocument(std::string_view text, IrDocument& document) {
   const pugi::xml_parse_result result = document.xml.load_buffer(text.data(), text.size());
   if (!result)
@@ -196,16 +209,7 @@ void ParseIrDocument(std::string_view text, IrDocument& document) {
   if (net.empty()) throw ModelParseError("there is no <net> element: not an OpenVINO IR file", 0, "");
   document.name = net.attribute("name").value();
   ReadVersion(net, document);
-  std::unordered_map<int64_t, int> index_of;
-  for (const pugi::xml_node node : net.child("layers").children("layer")) {
-    document.layers.push_back(ReadLayer(node));
-    const IrLayer& layer = document.layers.back();
-    const auto [other, is_new] = index_of.emplace(layer.id, static_cast<int>(document.layers.size()) - 1);
-    if (!is_new) layer.Fail("attribute 'id'", fmt::format("{} has it too", document.layers[other->second].Where()));
-  }
-  if (document.layers.empty()) FailAt(net, "net", "there are no layers");
-  ReadEdges(net, index_of, document);
-  Sort(document);
+  ReadIrLayers(net, document);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -87,19 +87,26 @@ class IrAttributes {
   const IrLayer* layer_;
 };
 
-struct IrDocument {
-  pugi::xml_document xml;
-  std::string name;
-  int version = 0;              // 10 or 11
+// The layers of a model, or of a body inside one of its layers; ids count for each anew.
+struct IrLayers {
   std::vector<IrLayer> layers;  // in file order
   // Indices of `layers`, sources before those they feed, file order otherwise; layers on a cycle come last.
   std::vector<int> order;
+};
+
+struct IrDocument : IrLayers {
+  pugi::xml_document xml;
+  std::string name;
+  int version = 0;  // 10 or 11
 };
 
 // Fills `document` from the text of an .xml. Throws ModelParseError (offset, layer) for text that is no XML and for
 // structure that does not hold: duplicate ids, edges to nowhere, missing attributes; Unsupported for an IR version
 // other than 10 and 11. No recursion and no entity expansion: work and memory are linear in the text.
 void ParseIrDocument(std::string_view text, IrDocument& document);
+
+// The layers and edges of `parent`, <net> or <body>. Throws as ParseIrDocument for structure that does not hold.
+void ReadIrLayers(pugi::xml_node parent, IrLayers& graph);
 
 // `"text"`, shortened when it is long: what a message shows of a file's text.
 std::string QuoteForMessage(std::string_view text);

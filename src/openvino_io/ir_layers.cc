@@ -306,6 +306,7 @@ constexpr std::array kLayers{
     IrLayerDef{"StridedSlice", 3, 4, 1, LowerStridedSlice},
     IrLayerDef{"Subtract", 2, 2, 1, LowerBinary<kSub>},
     IrLayerDef{"Tanh", 1, 1, 1, LowerUnary<kTanh>},
+    IrLayerDef{"TensorIterator", 1, -1, -1, LowerTensorIterator},
     IrLayerDef{"Transpose", 2, 2, 1, LowerTranspose},
     IrLayerDef{"Unsqueeze", 2, 2, 1, LowerUnsqueeze},
     IrLayerDef{"VariadicSplit", 3, 3, -1, LowerVariadicSplit},

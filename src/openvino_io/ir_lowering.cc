@@ -123,7 +123,7 @@ std::string IrLowering::Int64(int i, bool as_vector) {
   if (inputs_[i]->type == TensorType::kInt64 && (!as_vector || inputs_[i]->rank == 1)) return Use(i);
   if (const auto values = ConstantInts(i)) {
     const std::string name = Int64Constant(inputs_[i]->name, *values);
-    if (!as_vector) *builder_->constants.back()->tensor.mutable_dims() = inputs_[i]->constant->tensor.dims();
+    if (!as_vector) *builder_->model.constants.back()->tensor.mutable_dims() = inputs_[i]->constant->tensor.dims();
     return name;
   }
   std::string name = Use(i);
@@ -145,16 +145,16 @@ std::string IrLowering::Int64Constant(std::string_view hint, std::span<const int
   auto constant = std::make_unique<IrConstant>();
   constant->used = true;
   TensorProto& tensor = constant->tensor;
-  tensor.set_name(builder_->names.Unique(hint));
+  tensor.set_name(builder_->model.names.Unique(hint));
   tensor.set_data_type(TensorProto::INT64);
   tensor.add_dims(static_cast<int64_t>(values.size()));
   tensor.set_raw_data(Bytes(values.data(), values.size_bytes()));
-  builder_->constants.push_back(std::move(constant));
+  builder_->model.constants.push_back(std::move(constant));
   return tensor.name();
 }
 
 std::string IrLowering::Temporary(std::string_view hint) {
-  return builder_->names.Unique(fmt::format("{}/{}", layer_->name, hint));
+  return builder_->model.names.Unique(fmt::format("{}/{}", layer_->name, hint));
 }
 
 NodeProto& IrLowering::Node(std::string_view op_type, std::vector<std::string> inputs,

@@ -41,11 +41,20 @@ struct IrValue {
   IrConstant* constant = nullptr;
 };
 
-// The graph being made.
-struct IrBuilder {
-  GraphProto* graph;
-  IrNames names;
+// The model being made: what its graph and all bodies share.
+struct IrModel {
+  const std::optional<Bytes>& weights;
+  IrNames names;      // of values, unique in the whole model
+  IrNames dim_names;  // of symbols
   std::vector<std::unique_ptr<IrConstant>> constants;
+  std::vector<std::string> unsupported;  // a text for each layer that cannot be said
+};
+
+// The graph being made, of the model or a body.
+struct IrBuilder {
+  IrModel& model;
+  GraphProto* graph;
+  int depth = 0;  // of bodies around it
 };
 
 // What a lowering function sees of one layer. Its inputs are there, by position; it must define every output.
@@ -55,9 +64,10 @@ class IrLowering {
       : builder_(&builder), layer_(&layer), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   const IrLayer& layer() const { return *layer_; }
+  IrBuilder& builder() const { return *builder_; }
   IrAttributes attrs() const { return IrAttributes(*layer_); }
   int input_size() const { return static_cast<int>(inputs_.size()); }
-  const IrValue& input(int i) const { return *inputs_[i]; }
+  IrValue& input(int i) const { return *inputs_[i]; }
   IrValue& output(int i) { return outputs_[i]; }
 
   // The name of input i, for a node to refer to.
@@ -97,6 +107,9 @@ void SetString(NodeProto& node, std::string_view name, std::string value);
 void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values);
 void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
 void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
+
+// ir_tensor_iterator.cc
+void LowerTensorIterator(IrLowering& l);
 
 // ir_recurrent.cc
 void LowerLstmSequence(IrLowering& l);
