@@ -26,12 +26,13 @@ Case ReadCase(const NodeAttributes& attrs) {
   return Case::kUpper;
 }
 
-constexpr utf8proc_int32_t kDottedCapital = 0x130, kDotlessSmall = 0x131;
+constexpr utf8proc_int32_t kDottedCapital = 0x130, kDotlessSmall = 0x131, kSharpS = 0xdf;
 
 // The letter's other form. `dotted`: i and I are two letters, with the dot and without.
 utf8proc_int32_t CasedLetter(utf8proc_int32_t letter, Case to, bool dotted) {
   if (dotted && to == Case::kLower && letter == 'I') return kDotlessSmall;
   if (dotted && to == Case::kUpper && letter == 'i') return kDottedCapital;
+  if (letter == kSharpS) return letter;  // Unicode's capital of it is two letters, utf8proc's a rare one
   return to == Case::kLower ? utf8proc_tolower(letter) : utf8proc_toupper(letter);
 }
 
