@@ -13,6 +13,7 @@
 #include "ops/as_type.h"
 #include "ops/control/body_values.h"
 #include "ops/math/matmul_op.h"
+#include "ops/nn/softmax_precision.h"
 #include "ops/op_helpers.h"
 #include "ops/unified_size.h"
 
@@ -24,12 +25,7 @@ constexpr std::string_view kScoreMod = "score_mod", kProbMod = "prob_mod";
 
 // The element type that the graphs see, for inputs of `type`.
 TensorType ReadPrecision(const NodeAttributes& attrs, TensorType type) {
-  constexpr std::string_view kName = "softmax_precision";
-  if (!attrs.Has(kName)) return type == TensorType::kDouble ? type : TensorType::kFloat;
-  const int64_t number = attrs.Int(kName);
-  for (const TensorType t : {TensorType::kFloat, TensorType::kFloat16, TensorType::kDouble, TensorType::kBfloat16})
-    if (number == static_cast<int64_t>(t)) return t;
-  FailAttribute(kName, fmt::format("is {}, must be 1 (float), 10 (float16), 11 (double) or 16 (bfloat16)", number));
+  return ReadSoftmaxPrecision(attrs).value_or(type == TensorType::kDouble ? type : TensorType::kFloat);
 }
 
 // Running -----------------------------------------------------------------------------------------

@@ -118,7 +118,6 @@ void Run(RunContext& ctx) {
   const int64_t pairs = y.NumElements() + state.NumElements() == 0 ? 0 : args.batch * args.kv_heads;
   ctx.ParallelFor(pairs, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, work)),
                   [&](int64_t begin, int64_t end) { kernels::LinearAttend(args, begin, end); });
-  ctx.CheckCancelled();
   const TensorType type = ctx.tensor(kQuery).dtype();
   ctx.SetOutput(0, AsType(y, type));
   ctx.SetOutput(1, AsType(state, ctx.HasInput(kPast) ? ctx.tensor(kPast).dtype() : type));
