@@ -12,6 +12,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/checked.h"
 #include "ops/as_type.h"
 #include "ops/op_helpers.h"
 #include "ops/unified_size.h"
@@ -110,13 +111,17 @@ void Run(RunContext& ctx) {
     std::ranges::fill(states, 0.0f);
   }
   args.scale = attributes.scale != 0 ? attributes.scale : 1 / std::sqrt(static_cast<float>(args.key_dim));
-  Tensor y(TensorType::kFloat, Shape{args.batch, args.steps, args.q_heads * args.value_dim});
+  // Heads of no elements may be any number of them.
+  const std::optional<int64_t> outputs = CheckedMul(args.q_heads, args.value_dim);
+  if (!outputs)
+    FailAttribute("q_num_heads", fmt::format("is {}, too many for values of {}", args.q_heads, args.value_dim));
+  Tensor y(TensorType::kFloat, Shape{args.batch, args.steps, *outputs});
   args.y = y.MutableView<float>().data();
   args.state = states.data();
-  const int64_t work = args.steps * args.key_dim * args.value_dim * (4 + args.q_heads / args.kv_heads);
-  // There may be many heads although they are empty.
+  const double work = static_cast<double>(args.steps * args.key_dim) * static_cast<double>(args.value_dim) *
+                      static_cast<double>(4 + args.q_heads / args.kv_heads);
   const int64_t pairs = y.NumElements() + state.NumElements() == 0 ? 0 : args.batch * args.kv_heads;
-  ctx.ParallelFor(pairs, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, work)),
+  ctx.ParallelFor(pairs, std::max<int64_t>(1, static_cast<int64_t>(kElementGrain / std::max(1.0, work))),
                   [&](int64_t begin, int64_t end) { kernels::LinearAttend(args, begin, end); });
   const TensorType type = ctx.tensor(kQuery).dtype();
   ctx.SetOutput(0, AsType(y, type));
