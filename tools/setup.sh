@@ -9,6 +9,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build pkg-config ccache mold python3-dev python3-venv zlib1g-dev libpugixml-dev libhwy-dev
+  libre2-dev libutf8proc-dev
   libcli11-dev libfmt-dev libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev"
 for group in "$@"; do
   case "$group" in

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LinearClassifier: for each row the scores of the classes, a linear function each, transformed, and the label of the
 // greatest. One score s for two labels stands for -s and s, as the reference evaluator of the onnx package has it
-// (onnxruntime: 1 - s and s unless LOGISTIC). multi_class changes nothing.
+// (onnxruntime: 1 - s and s unless LOGISTIC). multi_class changes nothing. Rows shorter
+// than the coefficients of a class are refused, as the reference evaluator does; onnxruntime takes the list of all
+// coefficients for one of shorter rows, which mixes up the classes.
 // https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html
 #include <fmt/format.h>
 

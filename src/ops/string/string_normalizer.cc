@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // StringNormalizer: the texts of a vector, or of the one row of a matrix, that are no stopwords, in lower or upper case
-// where asked. One empty text when none is left. Case is known of ASCII letters alone: where it matters, others are
-// refused. https://onnx.ai/onnx/operators/onnx__StringNormalizer.html
+// where asked. One empty text when none is left. Case is Unicode's, letter by letter (sharp s has no capital);
+// attribute `locale` matters in Turkish and Azerbaijani alone, whose i and I are letters of two pairs.
+// https://onnx.ai/onnx/operators/onnx__StringNormalizer.html
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "ops/op_helpers.h"
@@ -23,16 +26,38 @@ Case ReadCase(const NodeAttributes& attrs) {
   return Case::kUpper;
 }
 
-std::string Cased(std::string text, Case to) {
-  for (char& c : text) {
-    if (to == Case::kLower && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (to == Case::kUpper && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
+constexpr utf8proc_int32_t kDottedCapital = 0x130, kDotlessSmall = 0x131, kSharpS = 0xdf;
+
+// The letter's other form. `dotted`: i and I are two letters, with the dot and without.
+utf8proc_int32_t CasedLetter(utf8proc_int32_t letter, Case to, bool dotted) {
+  if (dotted && to == Case::kLower && letter == 'I') return kDotlessSmall;
+  if (dotted && to == Case::kUpper && letter == 'i') return kDottedCapital;
+  if (letter == kSharpS) return letter;  // Unicode's capital of it is two letters, utf8proc's a rare one
+  return to == Case::kLower ? utf8proc_tolower(letter) : utf8proc_toupper(letter);
 }
 
-bool IsAscii(const std::string& text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; });
+// False when the text is not UTF-8.
+bool ChangeCase(std::string& text, Case to, bool dotted) {
+  std::string changed;
+  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const utf8proc_uint8_t* const end = at + text.size();
+  while (at != end) {
+    utf8proc_int32_t letter;
+    const utf8proc_ssize_t size = utf8proc_iterate(at, end - at, &letter);
+    if (size <= 0) return false;
+    at += size;
+    std::array<utf8proc_uint8_t, 4> bytes;
+    const utf8proc_ssize_t written = utf8proc_encode_char(CasedLetter(letter, to, dotted), bytes.data());
+    changed.append(bytes.begin(), bytes.begin() + written);
+  }
+  text = std::move(changed);
+  return true;
+}
+
+// "tr_TR.UTF-8", "az": by the language alone.
+bool HasDottedLetters(std::string_view locale) {
+  const std::string_view language = locale.substr(0, locale.find_first_of("_-.@"));
+  return language == "tr" || language == "az";
 }
 
 void Run(RunContext& ctx) {
@@ -42,16 +67,21 @@ void Run(RunContext& ctx) {
   const Case action = ReadCase(ctx.attrs());
   std::vector<std::string> stopwords = ctx.attrs().Strings("stopwords");
   const bool ignores_case = ctx.attrs().Int("is_case_sensitive", 0) == 0 && !stopwords.empty();
-  if (ignores_case)
-    for (std::string& word : stopwords) word = Cased(std::move(word), Case::kLower);
+  const bool dotted = HasDottedLetters(ctx.attrs().String("locale", "en_US"));
+  for (std::string& word : stopwords)
+    if (ignores_case && !ChangeCase(word, Case::kLower, dotted))
+      ctx.Fail("attribute 'stopwords'", fmt::format("element {} is not UTF-8", &word - stopwords.data()));
   std::vector<std::string> kept;
-  size_t i = 0;
-  for (const std::string& text : x.View<std::string>()) {
-    if ((ignores_case || action != Case::kNone) && !IsAscii(text))
-      ctx.FailInput(0, fmt::format("element {} has letters beyond ASCII, whose case is not known", i));
-    ++i;
-    const std::string word = ignores_case ? Cased(text, Case::kLower) : text;
-    if (std::ranges::find(stopwords, word) == stopwords.end()) kept.push_back(Cased(text, action));
+  const std::span<const std::string> texts = x.View<std::string>();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto changed = [&](Case to) {
+      std::string text = texts[i];
+      if (to != Case::kNone && !ChangeCase(text, to, dotted))
+        ctx.FailInput(0, fmt::format("element {} is not UTF-8", i));
+      return text;
+    };
+    if (std::ranges::find(stopwords, changed(ignores_case ? Case::kLower : Case::kNone)) == stopwords.end())
+      kept.push_back(changed(action));
   }
   if (kept.empty()) kept.emplace_back();
   const auto n = static_cast<int64_t>(kept.size());
