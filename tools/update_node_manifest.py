@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every official ONNX node test and writes tests/node_manifest.txt: `pass NAME`, or `skip NAME: reason`.
+"""Runs every official ONNX test of nodes and models and writes tests/node_manifest.txt: `pass NAME`, or `skip NAME: reason`.
 
 .venv/bin/python tools/update_node_manifest.py
 
@@ -18,8 +18,8 @@ import onnxseq  # noqa: E402
 import test_node_suite  # noqa: E402
 
 HEADER = (
-    "# Every official ONNX node test, as python/tests/test_node_suite.py runs them: `pass NAME`, or `skip NAME: reason`\n"
-    "# for those expected to fail. Written by tools/update_node_manifest.py.\n"
+    "# Every official ONNX test, as python/tests/test_node_suite.py runs them: `pass NAME`, or `skip NAME: reason` for\n"
+    "# those expected to fail; those of models are named KIND/NAME. Written by tools/update_node_manifest.py.\n"
 )
 
 
@@ -36,7 +36,7 @@ def reason_of(case):
         named = [name if domain == "ai.onnx" else f"{domain}.{name}" for name, domain in operators]
         return f"{', '.join(named)} not supported" if named else str(error).splitlines()[0]
     except AssertionError:
-        names = random_operators(case.model)
+        names = random_operators(test_node_suite.load(case)[0])
         return f"{', '.join(names)} draws other random numbers" if names else "values differ"
     except Exception as error:
         return (str(error) or type(error).__name__).splitlines()[0]

@@ -86,6 +86,53 @@ TEST(StopTest, Resize) {
       {{"x", Zeros({1, 1, 1000, 1000})}}, "Resize node \"n\"");
 }
 
+TEST(StopTest, ResizeToTheNearest) {
+  EndsSoon(
+      "g (float[N,C,H,W] x) => (float[N,C,P,Q] y) <float[4] s = {1, 1, 8, 8}> { [n] y = Resize <mode: string = "
+      "\"nearest\">(x, , s) }",
+      {{"x", Zeros({1, 1, 2000, 2000})}}, "Resize node \"n\"");
+}
+
+// Elements in an order of their own.
+Value Mixed(std::initializer_list<int64_t> dims) {
+  Tensor t(TensorType::kFloat, Shape(dims));
+  uint32_t bits = 1;
+  for (float& element : t.MutableView<float>())
+    element = static_cast<float>((bits = bits * 1664525u + 1013904223u) >> 8);
+  return t;
+}
+
+TEST(StopTest, TopK) {
+  for (const char* const k : {"10000000", "1000000"})
+    EndsSoon(
+        ("g (float[N] x) => (float[K] y, int64[K] i) <int64[1] k = {" + std::string(k) + "}> { [n] y, i = TopK(x, k) }")
+            .c_str(),
+        {{"x", Mixed({10000000})}}, "TopK node \"n\"");
+}
+
+TEST(StopTest, Unique) {
+  EndsSoon("g (float[N] x) => (float[M] y) { [n] y = Unique(x) }", {{"x", Mixed({10000000})}}, "Unique node \"n\"");
+}
+
+TEST(StopTest, CastToText) {
+  EndsSoon("g (float[N] x) => (string[N] y) { [n] y = Cast <to: int = 8>(x) }", {{"x", Mixed({10000000})}},
+           "Cast node \"n\"");
+}
+
+TEST(StopTest, OneHot) {
+  EndsSoon("g (float[N] x) => (float[N,D] y) <int64 d = {1000000}, float[2] v = {0, 1}> { [n] y = OneHot(x, d, v) }",
+           {{"x", Zeros({300})}}, "OneHot node \"n\"");
+}
+
+TEST(StopTest, Multinomial) {
+  EndsSoon("g (float[N,C] x) => (int32[N,S] y) { [n] y = Multinomial <sample_size: int = 200000000>(x) }",
+           {{"x", Zeros({1, 10})}}, "Multinomial node \"n\"");
+}
+
+TEST(StopTest, Determinant) {
+  EndsSoon("g (float[N,N] x) => (float y) { [n] y = Det(x) }", {{"x", Mixed({2000, 2000})}}, "Det node \"n\"");
+}
+
 TEST(StopTest, Einsum) {
   EndsSoon("g (float[A,A] x) => (float[A,A] y) { [n] y = Einsum <equation: string = \"ij,kl,mn->im\">(x, x, x) }",
            {{"x", Zeros({100, 100})}}, "Einsum node \"n\"");

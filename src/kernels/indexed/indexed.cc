@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/stop_token.h"
 #include "kernels/indexed/storage_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -45,7 +46,10 @@ void Mapped(const E* from, std::span<const int64_t> dims, std::span<const std::v
     rows *= static_cast<int64_t>(maps[d].size());
   }
   std::vector<size_t> index(outer);
+  constexpr int64_t kStretch = 1 << 16;  // between two looks at the stop token
+  const int64_t look = std::max<int64_t>(1, kStretch / std::max<int64_t>(1, row));
   for (int64_t r = 0; r < rows; ++r, to += row) {
+    if (r % look == 0 && StopRequested()) return;
     int64_t offset = 0;
     bool inside = true;
     for (size_t d = 0; d < outer; ++d) {
@@ -54,7 +58,11 @@ void Mapped(const E* from, std::span<const int64_t> dims, std::span<const std::v
       offset += at * strides[d];
     }
     if (inside) {
-      MappedRow(from + offset, std::span<const int64_t>(maps[outer]), fill, to);
+      for (int64_t i = 0; i < row && (i == 0 || !StopRequested()); i += kStretch)
+        MappedRow(from + offset,
+                  std::span<const int64_t>(maps[outer])
+                      .subspan(static_cast<size_t>(i), static_cast<size_t>(std::min(kStretch, row - i))),
+                  fill, to + i);
     } else {
       std::fill_n(to, row, *fill);
     }

@@ -28,7 +28,8 @@ void Fill(TensorType type, void* to, int64_t n, const void* value);
 void FillAt(TensorType type, void* to, std::span<const int64_t> offsets, const void* value);
 
 // to[i0, i1, ..] = from[maps[0][i0], maps[1][i1], ..], or *fill where a map holds -1. `dims` are those of `from`; maps
-// are as many, each as long as the dim of `to` it stands for.
+// are as many, each as long as the dim of `to` it stands for. Returns early, unfinished, once the run is to end
+// (base/stop_token.h).
 void MappedCopy(TensorType type, const void* from, std::span<const int64_t> dims,
                 std::span<const std::vector<int64_t>> maps, const void* fill, void* to);
 

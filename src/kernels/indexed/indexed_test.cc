@@ -85,6 +85,19 @@ TEST(Indexed, MapsEachAxis) {
   EXPECT_THAT(y, ElementsAre(9, 4, 5, 6, 6, 4, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 3, 1, 9, 1, 2, 3, 3, 1));
 }
 
+TEST(Indexed, MapsLongRows) {
+  const int64_t n = 3 * 65536 + 1;
+  std::vector<int32_t> x(static_cast<size_t>(n)), y(x.size());
+  std::vector<int64_t> map(x.size());
+  for (int64_t i = 0; i < n; ++i) {
+    x[static_cast<size_t>(i)] = static_cast<int32_t>(i);
+    map[static_cast<size_t>(i)] = i % 70000 == 0 ? -1 : i / 2;
+  }
+  const int32_t fill = -5;
+  MappedCopy(TensorType::kInt32, x.data(), std::vector<int64_t>{n}, std::vector{map}, &fill, y.data());
+  for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[static_cast<size_t>(i)], i % 70000 == 0 ? -5 : i / 2);
+}
+
 TEST(Indexed, MapsScalarsAndNothing) {
   const float x = 2;
   float y = 0;

@@ -62,6 +62,14 @@ void Moments(TensorType type, const void* x, int64_t outer, int64_t channels, in
   });
 }
 
+void MeanSquares(TensorType type, const void* x, int64_t row, double* squares, int64_t begin, int64_t end) {
+  DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
+    for (int64_t r = begin; r < end; ++r)
+      squares[r] =
+          SumOfEach(static_cast<const T*>(x) + r * row, row, [](double v) { return v * v; }) / static_cast<double>(row);
+  });
+}
+
 void NormalizeRows(TensorType type, const void* x, void* y, int64_t channels, int64_t inner, const double* center,
                    const double* scale, const double* shift, int64_t begin, int64_t end) {
   DispatchFloat(type, [&]<class T>(std::type_identity<T>) {

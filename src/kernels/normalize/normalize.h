@@ -14,6 +14,8 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 // from it; NaN when there is nothing.
 void Moments(TensorType type, const void* x, int64_t outer, int64_t channels, int64_t inner, double* mean,
              double* variance, int64_t begin, int64_t end);
+// The mean square of rows [begin, end) of x[rows, row]; NaN when there is nothing.
+void MeanSquares(TensorType type, const void* x, int64_t row, double* squares, int64_t begin, int64_t end);
 
 // y[r, i] = (x[r, i] - center[c]) * scale[c] + shift[c] with c = r % channels, for rows [begin, end) of x[rows, inner].
 // shift may be null. y may be x.

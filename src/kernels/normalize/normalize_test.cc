@@ -39,6 +39,15 @@ TEST(Normalize, MomentsOfNothingAreNaN) {
   EXPECT_TRUE(std::isnan(mean));
 }
 
+TEST(Normalize, MeanSquaresOfRows) {
+  const float x[] = {1, 3, 5, 7, INFINITY, 0};
+  double squares[3] = {-1, -1, -1};
+  MeanSquares(TensorType::kFloat, x, 2, squares, 1, 3);
+  EXPECT_THAT(squares, ElementsAre(-1, 37, INFINITY));
+  MeanSquares(TensorType::kFloat, x, 0, squares, 0, 1);
+  EXPECT_TRUE(std::isnan(squares[0]));
+}
+
 TEST(Normalize, RowsTakeTheirChannel) {
   const double x[] = {1, 2, 3, 4, 5, 6};
   double y[6];

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <complex>
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -39,20 +38,36 @@ int CompareRows(const void* a, const void* b, int64_t n) {
   return 0;
 }
 
+// Into `order`: the k <= n of [0, n) that come first, in no order.
+template <class Before>
+void SelectBest(std::vector<int64_t>& order, int64_t n, int64_t k, const Before& before) {
+  // Candidates are weeded out when there are twice as many as needed: n comparisons at most a few times over, in steps
+  // short enough to be stopped in between. Of very many each step is long, and it is left to the sort.
+  constexpr int64_t kLeast = int64_t{1} << 16, kMany = int64_t{1} << 20;
+  order.clear();
+  for (int64_t next = 0; next < n && !StopRequested();) {
+    const auto room = static_cast<size_t>(k > kMany ? n : std::max(2 * k, kLeast));
+    while (next < n && order.size() < room) order.push_back(next++);
+    if (static_cast<int64_t>(order.size()) <= k || k > kMany) continue;
+    std::nth_element(order.begin(), order.begin() + k, order.end(), before);
+    order.resize(static_cast<size_t>(k));
+  }
+}
+
 template <class T>
 void TopKOf(const void* data, void* values, int64_t* indices, int64_t outer, int64_t n, int64_t inner, int64_t k,
             bool greatest) {
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order;
   for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
+    for (int64_t i = 0; i < inner && !StopRequested(); ++i) {
       const T* x = static_cast<const T*>(data) + o * n * inner + i;
       const auto before = [&](int64_t a, int64_t b) {
         const int compared = CompareOne(Load(x[a * inner]), Load(x[b * inner]));
         return compared == 0 ? a < b : (compared > 0) == greatest;
       };
-      std::iota(order.begin(), order.end(), int64_t{0});
-      if (k < n) std::nth_element(order.begin(), order.begin() + k, order.end(), before);
-      std::sort(order.begin(), order.begin() + k, before);
+      SelectBest(order, n, k, before);
+      SortUnlessStopped(std::span(order), before);
+      if (StopRequested()) return;
       for (int64_t j = 0; j < k; ++j) {
         const int64_t at = (o * k + j) * inner + i;
         indices[at] = order[static_cast<size_t>(j)];

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/order/order.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
+#include <numeric>
 #include <string>
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -38,6 +41,38 @@ TEST(Order, TakesTheGreatestAndTheLeast) {
   TopK(TensorType::kDouble, x.data(), values.data(), indices.data(), 1, 5, 1, 3, false);
   EXPECT_THAT(indices, ElementsAre(4, 2, 0));
   EXPECT_THAT(values, ElementsAre(-INFINITY, 1, 3));
+}
+
+std::vector<int64_t> Mixed(int64_t n) {
+  std::vector<int64_t> x;
+  uint64_t bits = 1;
+  while (static_cast<int64_t>(x.size()) < n)
+    x.push_back(static_cast<int64_t>((bits = bits * 6364136223846793005u + 1442695040888963407u) >> 40));
+  return x;
+}
+
+TEST(Order, SortsInRuns) {
+  for (const int64_t n : {0, 1, 16383, 16384, 16385, 3 * 16384 + 5, 4 * 16384}) {
+    std::vector<int64_t> x = Mixed(n), expected = x;
+    SortUnlessStopped(std::span(x), [](int64_t a, int64_t b) { return a > b; });
+    std::ranges::sort(expected, std::greater());
+    EXPECT_EQ(x, expected) << n;
+  }
+}
+
+TEST(Order, TakesFewOrManyOfALongAxis) {
+  const auto n = (int64_t{1} << 20) + 3;
+  const std::vector<int64_t> x = Mixed(n);
+  std::vector<int64_t> order(x.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int64_t i) { return x[static_cast<size_t>(i)]; });
+  // The last is beyond where candidates are weeded out.
+  for (const int64_t k : {int64_t{1}, int64_t{40000}, (int64_t{1} << 20) + 1}) {
+    std::vector<int64_t> values(static_cast<size_t>(k)), indices(values.size());
+    TopK(TensorType::kInt64, x.data(), values.data(), indices.data(), 1, n, 1, k, false);
+    EXPECT_TRUE(std::equal(indices.begin(), indices.end(), order.begin())) << k;
+    EXPECT_EQ(values.back(), x[static_cast<size_t>(order[static_cast<size_t>(k - 1)])]);
+  }
 }
 
 TEST(Order, GoesAlongAMiddleAxis) {

@@ -3,6 +3,7 @@
 // https://onnx.ai/onnx/operators/onnx__Equal.html
 #include <string>
 
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -30,6 +31,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBo
 
 std::span<const OpDef> equal_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule, TensorType::kBool>(CompareOp("Equal", 1, TypeSet{TensorType::kBool} | kIndexTypes, Run)),
       CompareOp("Equal", 7, EqualList::kSet, Run, ShapeRule),
   };
   return ops;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greater: a > b with broadcasting, false where either is NaN.
 // https://onnx.ai/onnx/operators/onnx__Greater.html
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -26,6 +27,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBo
 
 std::span<const OpDef> greater_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule, TensorType::kBool>(CompareOp("Greater", 1, kFloatTypes, Run)),
       CompareOp("Greater", 7, kNumericTypes, Run, ShapeRule),
   };
   return ops;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // And: both, with broadcasting.
 // https://onnx.ai/onnx/operators/onnx__And.html
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -21,6 +22,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBo
 
 std::span<const OpDef> logical_and_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule, TensorType::kBool>(CompareOp("And", 1, kBoolType, Run)),
       CompareOp("And", 7, kBoolType, Run, ShapeRule),
   };
   return ops;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Or: at least one, with broadcasting.
 // https://onnx.ai/onnx/operators/onnx__Or.html
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -21,6 +22,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBo
 
 std::span<const OpDef> logical_or_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule, TensorType::kBool>(CompareOp("Or", 1, kBoolType, Run)),
       CompareOp("Or", 7, kBoolType, Run, ShapeRule),
   };
   return ops;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Xor: exactly one, with broadcasting.
 // https://onnx.ai/onnx/operators/onnx__Xor.html
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -21,6 +22,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known, TensorType::kBo
 
 std::span<const OpDef> logical_xor_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule, TensorType::kBool>(CompareOp("Xor", 1, kBoolType, Run)),
       CompareOp("Xor", 7, kBoolType, Run, ShapeRule),
   };
   return ops;

@@ -35,6 +35,7 @@ void ShapeRule(InferScope& scope) { UnaryShape(scope, Known); }
 
 std::span<const OpDef> abs_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Abs", 1, kFloatTypes, Run, {}, "X", "Y", ShapeRule)),
       UnaryOp("Abs", 6, kNumericTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;

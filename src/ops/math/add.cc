@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Add: a + b with broadcasting. Integers wrap.
 // https://onnx.ai/onnx/operators/onnx__Add.html
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -23,6 +24,8 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> add_ops() {
   static const OpDef ops[] = {
+      Consuming(ByAxis<ShapeRule>(BinaryOp("Add", 1, kFloatTypes, Run))),
+      ByAxis<ShapeRule>(BinaryOp("Add", 6, kNumericTypes, Run)),
       BinaryOp("Add", 7, kNumericTypes, Run, ShapeRule),
   };
   return ops;

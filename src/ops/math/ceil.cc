@@ -22,6 +22,7 @@ void ShapeRule(InferScope& scope) { UnaryShape(scope, nullptr, TensorType::kUnde
 
 std::span<const OpDef> ceil_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Ceil", 1, kFloatTypes, Run, {}, "X", "Y", ShapeRule)),
       UnaryOp("Ceil", 6, kFloatTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;

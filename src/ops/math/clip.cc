@@ -81,6 +81,8 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> clip_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Clip", 1, kFloatTypes, RunAttributes, {{"min", AttrKind::kFloat}, {"max", AttrKind::kFloat}},
+                        "input", "output")),
       UnaryOp("Clip", 6, kFloatTypes, RunAttributes, {{"min", AttrKind::kFloat}, {"max", AttrKind::kFloat}}, "input",
               "output"),
       {.domain = "",

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 #include "ops/math/integer_division.h"
 
@@ -49,6 +50,8 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> div_ops() {
   static const OpDef ops[] = {
+      Consuming(ByAxis<ShapeRule>(BinaryOp("Div", 1, kFloatTypes, Run))),
+      ByAxis<ShapeRule>(BinaryOp("Div", 6, kNumericTypes, Run)),
       BinaryOp("Div", 7, kNumericTypes, Run, ShapeRule),
   };
   return ops;

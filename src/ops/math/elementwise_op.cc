@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "ops/math/axis_broadcast.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 using onnx_optim::shapes::KnownFloat;
@@ -99,10 +101,10 @@ void PlainUnaryShape(InferScope& scope) { UnaryShape(scope); }
 void PlainBroadcastShape(InferScope& scope) { BroadcastShape(scope); }
 void PlainCompareShape(InferScope& scope) { BroadcastShape(scope, nullptr, TensorType::kBool); }
 
-Shape BroadcastShapes(const RunContext& ctx, int count) {
+Shape BroadcastShapes(const RunContext& ctx, int count, const Tensor* last) {
   Shape shape = ctx.tensor(0).shape();
   for (int i = 1; i < count; ++i) {
-    const Shape& other = ctx.tensor(i).shape();
+    const Shape& other = (last != nullptr && i == count - 1 ? *last : ctx.tensor(i)).shape();
     while (shape.rank() < other.rank()) shape.insert(0, 1);
     const int lead = shape.rank() - other.rank();
     for (int d = 0; d < other.rank(); ++d) {
@@ -118,7 +120,9 @@ Shape BroadcastShapes(const RunContext& ctx, int count) {
 }
 
 void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn, const Tensor* last) {
-  Shape shape = BroadcastShapes(ctx, count);
+  const Tensor aligned = ctx.op().since_version < 7 && count == 2 && last == nullptr ? AlignedToAxis(ctx) : Tensor();
+  if (aligned.defined()) last = &aligned;
+  Shape shape = BroadcastShapes(ctx, count, last);
   std::array<const void*, kernels::kMaxOperands> in{};
   std::array<size_t, kernels::kMaxOperands> in_size{};
   std::array<Tensor, kernels::kMaxOperands> held;
@@ -242,6 +246,11 @@ OpDef VariadicOp(std::string_view type, int since, TypeSet types, void (*run)(Ru
           .attributes = {},
           .shape = shape,
           .run = run};
+}
+
+OpDef Consuming(OpDef op) {
+  op.attributes.push_back({"consumed_inputs", AttrKind::kInts});
+  return op;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

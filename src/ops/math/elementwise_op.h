@@ -34,11 +34,12 @@ void PlainUnaryShape(InferScope& scope);
 void PlainBroadcastShape(InferScope& scope);
 void PlainCompareShape(InferScope& scope);
 
-// The broadcast of the shapes of inputs [0, count); InvalidArgument naming the two that do not match.
-Shape BroadcastShapes(const RunContext& ctx, int count);
+// The broadcast of the shapes of inputs [0, count), `last` in place of the last one where given; InvalidArgument naming
+// the two that do not match.
+Shape BroadcastShapes(const RunContext& ctx, int count, const Tensor* last = nullptr);
 
 // Output 0 = rows over inputs [0, count), into the memory of an input of the same type and shape where nobody needs it
-// any more. `last`, where given, stands for the last input: the same shape, another element type.
+// any more. `last`, where given, stands for the last input: with another element type or shape.
 void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn,
              const Tensor* last = nullptr);
 
@@ -77,6 +78,8 @@ OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(Run
 // Any number of inputs of one type.
 OpDef VariadicOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::string_view output,
                  void (*shape)(InferScope&) = PlainBroadcastShape);
+// The same with attribute 'consumed_inputs', which many first versions have and which says nothing to us.
+OpDef Consuming(OpDef op);
 
 // Integer arithmetic that wraps, as two's complement hardware does; plain arithmetic on floats.
 template <class T>

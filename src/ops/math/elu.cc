@@ -17,6 +17,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> elu_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Elu", 1, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}})),
       UnaryOp("Elu", 6, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}}),
   };
   return ops;

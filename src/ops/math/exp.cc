@@ -20,6 +20,7 @@ void Run(RunContext& ctx) { RunUnary<ExpFn>(ctx); }
 
 std::span<const OpDef> exp_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Exp", 1, kFloatTypes, Run, {}, "input", "output")),
       UnaryOp("Exp", 6, kFloatTypes, Run, {}, "input", "output"),
   };
   return ops;

@@ -24,6 +24,7 @@ void ShapeRule(InferScope& scope) {
 
 std::span<const OpDef> floor_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Floor", 1, kFloatTypes, Run, {}, "X", "Y", ShapeRule)),
       UnaryOp("Floor", 6, kFloatTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm: alpha A' B' + beta C of matrices, where A' and B' are transposed on demand and C broadcasts to [M, N] (it may
-// be absent from version 11 on). For whole numbers alpha and beta are applied in double and truncated.
-// https://onnx.ai/onnx/operators/onnx__Gemm.html
+// be absent from version 11 on; before version 7 it does with attribute broadcast alone). For whole numbers alpha and
+// beta are applied in double and truncated. https://onnx.ai/onnx/operators/onnx__Gemm.html
 #include <fmt/format.h>
 
 #include "ops/math/elementwise_op.h"
@@ -62,6 +62,10 @@ void Run(RunContext& ctx) {
   }
   const bool has_c = ctx.HasInput(2);
   if (has_c) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
+  if (ctx.op().since_version < 7 && ctx.attrs().Int("broadcast", 0) == 0 &&
+      ctx.tensor(2).shape() != Shape{product.m, product.n})
+    ctx.FailInput(2, fmt::format("shape {} is not [{},{}], and attribute 'broadcast' is 0",
+                                 ctx.tensor(2).shape().ToString(), product.m, product.n));
   Tensor y(a.dtype(), Shape{product.m, product.n});
   Multiply(ctx, product, a, b, y);
   const double alpha = ctx.attrs().Float("alpha", 1.0f), beta = ctx.attrs().Float("beta", 1.0f);
@@ -119,10 +123,17 @@ OpDef VersionOf(int since, FormalCount c) {
           .run = Run};
 }
 
+OpDef BroadcastVersion(int since) {
+  OpDef op = VersionOf(since, FormalCount::kOne);
+  op.attributes.push_back({"broadcast", AttrKind::kInt});
+  return op;
+}
+
 }  // namespace
 
 std::span<const OpDef> gemm_ops() {
   static const OpDef ops[] = {
+      BroadcastVersion(1),
       VersionOf(7, FormalCount::kOne),
       VersionOf(11, FormalCount::kOptional),
   };

@@ -18,6 +18,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> hard_sigmoid_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("HardSigmoid", 1, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}})),
       UnaryOp("HardSigmoid", 6, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}}),
   };
   return ops;

@@ -17,6 +17,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> leaky_relu_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("LeakyRelu", 1, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}})),
       UnaryOp("LeakyRelu", 6, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}}),
   };
   return ops;

@@ -22,6 +22,7 @@ void Run(RunContext& ctx) { RunUnary<LogFn>(ctx); }
 
 std::span<const OpDef> log_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Log", 1, kFloatTypes, Run, {}, "input", "output")),
       UnaryOp("Log", 6, kFloatTypes, Run, {}, "input", "output"),
   };
   return ops;

@@ -26,6 +26,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
 
 std::span<const OpDef> max_ops() {
   static const OpDef ops[] = {
+      Consuming(VariadicOp("Max", 1, kFloatTypes, Run, "max", ShapeRule)),
       VariadicOp("Max", 6, kNumericTypes, Run, "max", ShapeRule),
   };
   return ops;

@@ -31,6 +31,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> mean_ops() {
   static const OpDef ops[] = {
+      Consuming(VariadicOp("Mean", 1, kFloatTypes, Run, "mean")),
       VariadicOp("Mean", 6, kFloatTypes, Run, "mean"),
   };
   return ops;

@@ -26,6 +26,7 @@ void ShapeRule(InferScope& scope) { BroadcastShape(scope, Known); }
 
 std::span<const OpDef> min_ops() {
   static const OpDef ops[] = {
+      Consuming(VariadicOp("Min", 1, kFloatTypes, Run, "min", ShapeRule)),
       VariadicOp("Min", 6, kNumericTypes, Run, "min", ShapeRule),
   };
   return ops;

@@ -23,6 +23,7 @@ void ShapeRule(InferScope& scope) { UnaryShape(scope, Known); }
 
 std::span<const OpDef> neg_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Neg", 1, kFloatTypes, Run, {}, "X", "Y", ShapeRule)),
       UnaryOp("Neg", 6, kFloatTypes | kSignedIntTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/cast/cast.h"
+#include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -98,6 +99,7 @@ OpDef VersionOf(int since, TypeSet x, TypeSet y, std::string_view y_type) {
 
 std::span<const OpDef> pow_ops() {
   static const OpDef ops[] = {
+      ByAxis<ShapeRule>(VersionOf(1, kFloatTypes, kFloatTypes, "T")),
       VersionOf(7, kFloatTypes, kFloatTypes, "T"),
       VersionOf(12, kFloatTypes | kIndexTypes, kNumericTypes, "T1"),
   };

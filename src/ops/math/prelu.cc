@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PRelu: x, slope x where it is negative; the slope broadcasts to x. Integers wrap.
+// PRelu: x, slope x where it is negative; the slope broadcasts to x, before version 7 it is one for each channel or for
+// all. Integers wrap.
 // https://onnx.ai/onnx/operators/onnx__PRelu.html
 #include <fmt/format.h>
 
@@ -16,6 +17,26 @@ struct PReluFn {
     return x < T(0) ? WrapMul(x, slope) : x;
   }
 };
+// Before version 7 the slope has one element, or one for each channel.
+Tensor SlopeOfChannels(const RunContext& ctx) {
+  const Tensor& slope = ctx.tensor(1);
+  const Shape& x = ctx.tensor(0).shape();
+  if (slope.NumElements() == 1) return slope.WithShape(Shape{});
+  if (slope.rank() != 1 || x.rank() < 2 || slope.dim(0) != x[1])
+    ctx.FailInput(1, fmt::format("shape {} is neither of one element nor of one for each channel of {}",
+                                 slope.shape().ToString(), x.ToString()));
+  Shape shape = slope.shape();
+  for (int d = 2; d < x.rank(); ++d) shape.push_back(1);
+  return slope.WithShape(std::move(shape));
+}
+void RunByChannel(RunContext& ctx) {
+  const Tensor slope = SlopeOfChannels(ctx);
+  const PReluFn fn;
+  Dispatch(FloatList(), slope.dtype(), [&]<class T>(std::type_identity<T>) {
+    RunRows(ctx, 2, slope.dtype(), kernels::BinaryRow<PReluFn, T, T, T>, &fn, &slope);
+  });
+}
+
 void Run(RunContext& ctx) {
   if (BroadcastShapes(ctx, 2) != ctx.tensor(0).shape()) {
     ctx.FailInput(1, fmt::format("shape {} does not broadcast to {} of input 0", ctx.tensor(1).shape().ToString(),
@@ -29,6 +50,17 @@ void ShapeRule(InferScope& scope) {
   SetLikeInput(scope, 0, scope.InputShape(0));
 }
 
+void ShapeByChannel(InferScope& scope) {
+  const OptimShape& x = scope.InputShape(0);
+  const OptimShape& slope = scope.InputShape(1);
+  OptimShape y = x;
+  // One element serves any channels.
+  if (!x.IsUnknown() && x.Rank() >= 2 && !slope.IsUnknown() && slope.Rank() == 1 && slope[0].IsInt() &&
+      slope[0] != OptimDim(1))
+    y[1] = scope.Unify(x[1], slope[0], "the channels of " + scope.InputSubject(0), scope.InputSubject(1));
+  SetLikeInput(scope, 0, std::move(y));
+}
+
 OpDef VersionOf(int since, TypeSet types) {
   return {.domain = "",
           .type = "PRelu",
@@ -40,10 +72,19 @@ OpDef VersionOf(int since, TypeSet types) {
           .run = Run};
 }
 
+OpDef ChannelVersion(int since) {
+  OpDef op = VersionOf(since, kFloatTypes);
+  op.attributes = {{"consumed_inputs", AttrKind::kInts}};
+  op.shape = ShapeByChannel;
+  op.run = RunByChannel;
+  return op;
+}
+
 }  // namespace
 
 std::span<const OpDef> prelu_ops() {
   static const OpDef ops[] = {
+      ChannelVersion(1),
       VersionOf(7, kFloatTypes),
       VersionOf(9, PReluList::kSet),
   };

@@ -18,6 +18,7 @@ void Run(RunContext& ctx) { RunUnary<ReciprocalFn>(ctx); }
 
 std::span<const OpDef> reciprocal_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Reciprocal", 1, kFloatTypes, Run)),
       UnaryOp("Reciprocal", 6, kFloatTypes, Run),
   };
   return ops;

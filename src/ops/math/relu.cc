@@ -21,6 +21,7 @@ void ShapeRule(InferScope& scope) { UnaryShape(scope, Known); }
 
 std::span<const OpDef> relu_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Relu", 1, kFloatTypes, Run, {}, "X", "Y", ShapeRule)),
       UnaryOp("Relu", 6, kFloatTypes | kSignedIntTypes, Run, {}, "X", "Y", ShapeRule),
   };
   return ops;

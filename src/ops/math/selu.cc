@@ -26,6 +26,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> selu_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Selu", 1, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}, {"gamma", AttrKind::kFloat}})),
       UnaryOp("Selu", 6, kFloatTypes, Run, {{"alpha", AttrKind::kFloat}, {"gamma", AttrKind::kFloat}}),
   };
   return ops;

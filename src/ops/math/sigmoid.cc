@@ -16,6 +16,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> sigmoid_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Sigmoid", 1, kFloatTypes, Run)),
       UnaryOp("Sigmoid", 6, kFloatTypes, Run),
   };
   return ops;

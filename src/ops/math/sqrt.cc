@@ -20,6 +20,7 @@ void Run(RunContext& ctx) { RunUnary<SqrtFn>(ctx); }
 
 std::span<const OpDef> sqrt_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Sqrt", 1, kFloatTypes, Run)),
       UnaryOp("Sqrt", 6, kFloatTypes, Run),
   };
   return ops;

@@ -23,6 +23,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> sum_ops() {
   static const OpDef ops[] = {
+      Consuming(VariadicOp("Sum", 1, kFloatTypes, Run, "sum")),
       VariadicOp("Sum", 6, kFloatTypes, Run, "sum"),
   };
   return ops;

@@ -16,6 +16,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> tanh_ops() {
   static const OpDef ops[] = {
+      Consuming(UnaryOp("Tanh", 1, kFloatTypes, Run, {}, "input", "output")),
       UnaryOp("Tanh", 6, kFloatTypes, Run, {}, "input", "output"),
   };
   return ops;

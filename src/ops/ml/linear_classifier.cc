@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LinearClassifier: for each row the scores of the classes, a linear function each, transformed, and the label of the
 // greatest. One score s for two labels stands for -s and s, as the reference evaluator of the onnx package has it
-// (onnxruntime: 1 - s and s unless LOGISTIC). multi_class changes nothing. Rows shorter
-// than the coefficients of a class are refused, as the reference evaluator does; onnxruntime takes the list of all
-// coefficients for one of shorter rows, which mixes up the classes.
+// (onnxruntime: 1 - s and s unless LOGISTIC). multi_class changes nothing. Each function takes as many coefficients as
+// rows have features, one function's after the other's; some models carry more than these, which count for nothing.
 // https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html
 #include <fmt/format.h>
 
@@ -45,8 +44,8 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
 void Run(RunContext& ctx) {
   const Model& model = ctx.state<Model>();
   const MlRows rows = ReadRows(ctx, TensorType::kFloat);
-  if (rows.features != model.features)
-    ctx.FailInput(0, fmt::format("must be rows of {}, got {}", model.features, ctx.tensor(0).TypeString()));
+  if (rows.features > model.features)
+    ctx.FailInput(0, fmt::format("must be rows of at most {}, got {}", model.features, ctx.tensor(0).TypeString()));
   const int64_t classes = model.labels.NumElements();
   Tensor scores(TensorType::kFloat, Shape{rows.count, classes});
   float* z = scores.MutableView<float>().data();

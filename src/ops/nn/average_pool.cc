@@ -24,6 +24,7 @@ void Run(RunContext& ctx) {
 
 std::span<const OpDef> average_pool_ops() {
   static const OpDef ops[] = {
+      PoolOp("AveragePool", 1, kFloatTypes, Run, {}),
       PoolOp("AveragePool", 7, kFloatTypes, Run, {{"count_include_pad", AttrKind::kInt}}),
       PoolOp("AveragePool", 10, kFloatTypes, Run,
              {{"ceil_mode", AttrKind::kInt}, {"count_include_pad", AttrKind::kInt}}),

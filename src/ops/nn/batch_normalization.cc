@@ -58,6 +58,9 @@ std::unique_ptr<OpState> PrepareInference(const PrepareContext& ctx) {
                       ErrorWhere{.op_type = {}, .node_name = {}, .subject = std::move(subject), .path = {}});
   };
   if (ctx.attrs().Int("spatial", 1) != 1) refuse("attribute 'spatial'", "only 1 is supported");
+  // Versions 1 and 6 train where this is not set, whatever outputs there are.
+  if (ctx.opset() < 7 && ctx.attrs().Int("is_test", 0) == 0)
+    refuse("attribute 'is_test'", "is 0: training is supported from version 14 on");
   for (int i = 1; i < ctx.node().output_size(); ++i)
     if (!ctx.node().output(i).empty()) refuse(fmt::format("output {}", i), "training is supported from version 14 on");
   return nullptr;
@@ -119,6 +122,11 @@ OpDef TrainingVersion(int since, std::string_view scale_type, std::string_view m
 
 std::span<const OpDef> batch_normalization_ops() {
   static const OpDef ops[] = {
+      InferenceVersion(1, {{"consumed_inputs", AttrKind::kInts},
+                           {"epsilon", AttrKind::kFloat},
+                           {"is_test", AttrKind::kInt},
+                           {"momentum", AttrKind::kFloat},
+                           {"spatial", AttrKind::kInt}}),
       InferenceVersion(7, {{"epsilon", AttrKind::kFloat}, {"momentum", AttrKind::kFloat}, {"spatial", AttrKind::kInt}}),
       InferenceVersion(9, {{"epsilon", AttrKind::kFloat}, {"momentum", AttrKind::kFloat}}),
       TrainingVersion(14, "T", "U"),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Col2Im: columns [N, C * places, L] of a window back to the image [N, C, image_shape] it slid over, sums where it
-// overlapped. Of float types. https://onnx.ai/onnx/operators/onnx__Col2Im.html
+// overlapped, integers modulo their width. Of numbers. https://onnx.ai/onnx/operators/onnx__Col2Im.html
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "ops/as_type.h"
 #include "ops/nn/window_op.h"
+#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -28,9 +29,9 @@ void Add(const Tensor& columns, Tensor& image, int64_t planes, const kernels::Wi
 
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor columns = Widened(ctx.tensor(0));
+  const Tensor columns = kFloatTypes.Has(type) ? Widened(ctx.tensor(0)) : AsType(ctx.tensor(0), TensorType::kInt64);
   const std::vector<int64_t> image = ReadSizes(ctx, 1), block = ReadSizes(ctx, 2);
-  if (columns.rank() != 3) ctx.FailInput(0, fmt::format("must have rank 3, got {}", columns.TypeString()));
+  if (columns.rank() != 3) ctx.FailInput(0, fmt::format("must have rank 3, got {}", ctx.tensor(0).TypeString()));
   if (block.size() != image.size())
     ctx.FailInput(2, fmt::format("has {} entries, the image {}", block.size(), image.size()));
   Shape probe{1, 1};
@@ -44,8 +45,8 @@ void Run(RunContext& ctx) {
   Shape shape{columns.dim(0), channels};
   for (const int64_t d : image) shape.push_back(d);
   Tensor y(columns.dtype(), std::move(shape));
-  columns.dtype() == TensorType::kDouble ? Add<double>(columns, y, columns.dim(0) * channels, window)
-                                         : Add<float>(columns, y, columns.dim(0) * channels, window);
+  Dispatch(TypeList<float, double, int64_t>(), columns.dtype(),
+           [&]<class T>(std::type_identity<T>) { Add<T>(columns, y, columns.dim(0) * channels, window); });
   ctx.SetOutput(0, AsType(y, type));
 }
 
@@ -73,10 +74,10 @@ std::span<const OpDef> col2_im_ops() {
       {.domain = "",
        .type = "Col2Im",
        .since_version = 18,
-       .inputs = {{"input", kFloatTypes, "T"},
+       .inputs = {{"input", kNumericTypes, "T"},
                   {"image_shape", {TensorType::kInt64}},
                   {"block_shape", {TensorType::kInt64}}},
-       .outputs = {{"output", kFloatTypes, "T"}},
+       .outputs = {{"output", kNumericTypes, "T"}},
        .attributes = {{"dilations", AttrKind::kInts}, {"pads", AttrKind::kInts}, {"strides", AttrKind::kInts}},
        .shape = ShapeRule,
        .run = Run},

@@ -5,23 +5,73 @@
 
 #include <algorithm>
 
+#include "kernels/gemm/gemm.h"
 #include "ops/as_type.h"
+#include "ops/math/elementwise_op.h"
+#include "ops/nn/window_op.h"
+#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
+namespace {
 
-void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w) {
+template <class T>
+void ConvolveInto(RunContext& ctx, const ConvGroups& groups, const kernels::Window& window, const Tensor& x,
+                  const Tensor& w, Tensor& y) {
+  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
+  const int64_t depth = groups.in * places;
+  const int64_t block = ColumnBlock(depth);
+  std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
+  T* const to = y.MutableView<T>().data();
+  for (int64_t first = 0; first < out; first += block) {
+    ctx.CheckCancelled();
+    const int64_t count = std::min(block, out - first);
+    const std::vector<int64_t> table = kernels::WindowTable(window, first, first + count);
+    for (int64_t n = 0; n < x.dim(0); ++n) {
+      for (int64_t g = 0; g < groups.groups; ++g) {
+        const int64_t channel = n * groups.groups + g;
+        kernels::GatherColumns(x.View<T>().data() + channel * groups.in * in, columns.data(), groups.in, in, places,
+                               table);
+        kernels::MatMulArgs<T> args;
+        args.m = groups.out;
+        args.n = count;
+        args.k = depth;
+        args.a = {w.View<T>().data() + g * groups.out * depth, depth, 1};
+        args.b = {columns.data(), count, 1};
+        args.c = to + channel * groups.out * out + first;
+        args.c_row = out;
+        kernels::MatMul(args, &ctx.team(), ctx.threads());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
   if (x.rank() < 3) ctx.FailInput(0, fmt::format("must have rank 3 or more, got {}", x.TypeString()));
   if (w.rank() != x.rank())
-    ctx.FailInput(1, fmt::format("must have rank {} as the input, got {}", x.rank(), w.TypeString()));
+    ctx.FailInput(w_input, fmt::format("must have rank {} as the input, got {}", x.rank(), w.TypeString()));
 }
 
-Tensor ReadConvBias(const RunContext& ctx, int64_t channels) {
-  if (!ctx.HasInput(2)) return {};
-  Tensor bias = Widened(ctx.tensor(2));
+Tensor ReadConvBias(const RunContext& ctx, int i, int64_t channels) {
+  if (!ctx.HasInput(i)) return {};
+  Tensor bias = Widened(ctx.tensor(i));
   if (bias.rank() != 1 || bias.dim(0) != channels)
-    ctx.FailInput(2, fmt::format("must be a vector of {}, one for each channel, got {}", channels, bias.TypeString()));
+    ctx.FailInput(i, fmt::format("must be a vector of {}, one for each channel, got {}", channels, bias.TypeString()));
   return bias;
 }
+
+template <class T>
+void AddConvBias(const Tensor& bias, Tensor& y) {
+  const int64_t channels = y.dim(1), out = DimsProduct(y.shape().dims(), 2, y.rank());
+  const T* const b = bias.View<T>().data();
+  T* to = y.MutableView<T>().data();
+  for (int64_t plane = 0; plane < y.dim(0) * channels; ++plane)
+    for (int64_t i = 0; i < out; ++i, ++to) *to = WrapAdd(*to, b[plane % channels]);
+}
+template void AddConvBias<float>(const Tensor&, Tensor&);
+template void AddConvBias<double>(const Tensor&, Tensor&);
+template void AddConvBias<int32_t>(const Tensor&, Tensor&);
 
 std::optional<std::vector<int64_t>> KnownKernel(const InferScope& scope, const OptimShape& w, int axes) {
   std::vector<int64_t> kernel;
@@ -32,5 +82,62 @@ std::optional<std::vector<int64_t>> KnownKernel(const InferScope& scope, const O
 }
 
 int64_t ColumnBlock(int64_t depth) { return std::max<int64_t>(64, (int64_t{1} << 18) / std::max<int64_t>(1, depth)); }
+
+ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
+  CheckConvRanks(ctx, x, w, w_input);
+  const int64_t groups = ctx.attrs().Int("group", 1);
+  if (groups < 1) ctx.Fail("attribute 'group'", fmt::format("is {}, must be 1 or more", groups));
+  if (x.dim(1) % groups != 0 || x.dim(1) / groups != w.dim(1))
+    ctx.FailInput(w_input,
+                  fmt::format("takes {} channels in each of {} groups, the input has {}", w.dim(1), groups, x.dim(1)));
+  if (w.dim(0) % groups != 0)
+    ctx.FailInput(w_input, fmt::format("gives {} channels, no multiple of {} groups", w.dim(0), groups));
+  return {groups, w.dim(1), w.dim(0) / groups};
+}
+
+Tensor Convolve(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
+  const ConvGroups groups = ReadConvGroups(ctx, x, w, w_input);
+  const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
+  const kernels::Window window =
+      WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
+  Shape shape{x.dim(0), w.dim(0)};
+  for (const int64_t d : window.out) shape.push_back(d);
+  Tensor y(x.dtype(), std::move(shape));
+  if (y.NumElements() > 0) {
+    Dispatch(TypeList<float, double, int32_t>(), x.dtype(),
+             [&]<class T>(std::type_identity<T>) { ConvolveInto<T>(ctx, groups, window, x, w, y); });
+  }
+  return y;
+}
+
+OptimShape ConvShape(InferScope& scope, int w_input) {
+  const OptimShape& x = scope.InputShape(0);
+  const OptimShape& w = scope.InputShape(w_input);
+  if (x.IsUnknown()) return w.IsUnknown() ? w : scope.FreshShape(static_cast<int>(w.Rank()));
+  if (x.Rank() < 3)
+    scope.Fail(scope.InputSubject(0),
+               fmt::format("must have rank 3 or more, got {}", InferScope::Describe(scope.Input(0))));
+  const auto axes = static_cast<int>(x.Rank()) - 2;
+  OptimDim channels = scope.Fresh();
+  if (!w.IsUnknown()) {
+    if (w.Rank() != x.Rank())
+      scope.Fail(scope.InputSubject(w_input), fmt::format("must have rank {} as the input, got {}", x.Rank(),
+                                                          InferScope::Describe(scope.Input(w_input))));
+    channels = w[0];
+    scope.Unify(x[1], w[1] * scope.attrs().Int("group", 1), "the channels of " + scope.InputSubject(0),
+                "the channels of all groups of " + scope.InputSubject(w_input));
+  }
+  const std::optional<std::vector<int64_t>> kernel = KnownKernel(scope, w, axes);
+  OptimShape y = kernel ? WindowedShape(scope, ReadWindow(scope.attrs(), axes, *kernel), x)
+                        : scope.FreshShape(static_cast<int>(x.Rank()));
+  y[0] = x[0];
+  y[1] = channels;
+  return y;
+}
+
+std::vector<AttrDef> ConvAttributes() {
+  return {{"auto_pad", AttrKind::kString},   {"dilations", AttrKind::kInts}, {"group", AttrKind::kInt},
+          {"kernel_shape", AttrKind::kInts}, {"pads", AttrKind::kInts},      {"strides", AttrKind::kInts}};
+}
 
 }  // namespace ONNX_LIGHT_NAMESPACE

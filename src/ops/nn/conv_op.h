@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Conv and ConvTranspose share: inputs X [N,C,d..], W of the same rank and B, the sizes of the window, and how
-// much of its columns is in memory at once.
+// What convolutions share: inputs X [N,C,d..] and W of the same rank, B, groups of channels, the sizes of the window,
+// and how much of its columns is in memory at once.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,33 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// InvalidArgument for an input of rank below 3 and for weights of another rank.
-void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w);
-// Input B, float or double; undefined when it is absent. InvalidArgument unless it is a vector of `channels`.
-Tensor ReadConvBias(const RunContext& ctx, int64_t channels);
+// InvalidArgument for an input 0 of rank below 3 and for weights (input `w_input`) of another rank.
+void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
+// Input `i`, as floats where it is of halves; undefined when it is absent. InvalidArgument unless it is a vector of
+// `channels`.
+Tensor ReadConvBias(const RunContext& ctx, int i, int64_t channels);
+// y[n,c,..] += bias[c]; integers wrap.
+template <class T>
+void AddConvBias(const Tensor& bias, Tensor& y);
 // The spatial dims of W where all are known; none, for attribute kernel_shape to say, where that is there; else
 // nothing.
 std::optional<std::vector<int64_t>> KnownKernel(const InferScope& scope, const OptimShape& w, int axes);
 // Columns of `depth` elements handled at a time: about a megabyte of them stays in cache between being gathered and
 // being multiplied.
 int64_t ColumnBlock(int64_t depth);
+
+// The channels of one group.
+struct ConvGroups {
+  int64_t groups, in, out;
+};
+// By attribute 'group'; InvalidArgument where x [N,C,d..] and w [M,C/groups,k..], input `w_input`, do not go together.
+ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
+// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, convolved as the attributes say. Both are of one type:
+// float, double or int32, which wraps.
+Tensor Convolve(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
+// The shape of that; unknown when not even the rank is known.
+OptimShape ConvShape(InferScope& scope, int w_input = 1);
+// Of Conv and the like.
+std::vector<AttrDef> ConvAttributes();
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -132,7 +132,7 @@ void Run(RunContext& ctx) {
   const std::optional<int64_t> all_channels = CheckedMul(w.dim(1), t.groups);
   if (!all_channels) ctx.FailInput(1, fmt::format("gives too many channels in {} groups", t.groups));
   const int64_t channels = *all_channels;
-  const Tensor bias = ReadConvBias(ctx, channels);
+  const Tensor bias = ReadConvBias(ctx, 2, channels);
   const kernels::Window window = WindowFrom(ctx, t, x.shape());
   Shape shape{x.dim(0), channels};
   for (const int64_t d : window.in) shape.push_back(d);

@@ -38,18 +38,23 @@ void ShapeRule(InferScope& scope) {
   SetLikeInput(scope, 0, std::move(shape));
 }
 
+OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
+  return {.domain = "",
+          .type = "InstanceNormalization",
+          .since_version = since,
+          .inputs = {{"input", kFloatTypes, "T"}, {"scale", kFloatTypes, "T"}, {"B", kFloatTypes, "T"}},
+          .outputs = {{"output", kFloatTypes, "T"}},
+          .attributes = std::move(attributes),
+          .shape = ShapeRule,
+          .run = Run};
+}
+
 }  // namespace
 
 std::span<const OpDef> instance_normalization_ops() {
   static const OpDef ops[] = {
-      {.domain = "",
-       .type = "InstanceNormalization",
-       .since_version = 6,
-       .inputs = {{"input", kFloatTypes, "T"}, {"scale", kFloatTypes, "T"}, {"B", kFloatTypes, "T"}},
-       .outputs = {{"output", kFloatTypes, "T"}},
-       .attributes = {{"epsilon", AttrKind::kFloat}},
-       .shape = ShapeRule,
-       .run = Run},
+      VersionOf(1, {{"consumed_inputs", AttrKind::kInts}, {"epsilon", AttrKind::kFloat}}),
+      VersionOf(6, {{"epsilon", AttrKind::kFloat}}),
   };
   return ops;
 }

@@ -123,6 +123,7 @@ void ResizeNearest(RunContext& ctx, const ResizeSpec& spec, const Tensor& x) {
   for (const ResizeAxis& axis : spec.axes) {
     std::vector<int64_t>& map = maps.emplace_back();
     for (int64_t i = 0; i < axis.out; ++i) {
+      if (i % kElementGrain == 0) ctx.CheckCancelled();
       const double place = axis.resized ? Coordinate(spec, axis, i) : static_cast<double>(i);
       map.push_back(!axis.resized ? i : IsOutside(spec, axis, place) ? -1 : Nearest(spec, axis, place));
     }

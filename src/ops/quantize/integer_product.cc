@@ -4,22 +4,23 @@
 #include <fmt/format.h>
 
 #include "ops/as_type.h"
+#include "ops/nn/conv_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// The matrix as int32, less its zero points.
-Tensor Centered(const RunContext& ctx, int i, int zero_input, bool rows) {
-  Tensor matrix = AsType(ctx.tensor(i), TensorType::kInt32);
-  if (!ctx.HasInput(zero_input)) return matrix;
-  const Granularity granularity(ctx, zero_input, matrix.shape(), rows);
+// Input i as int32, less its zero points, which go by the rows or columns of `matrix`.
+Tensor Centered(const RunContext& ctx, int i, int zero_input, const Shape& matrix, bool rows) {
+  Tensor centered = AsType(ctx.tensor(i), TensorType::kInt32);
+  if (!ctx.HasInput(zero_input)) return centered;
+  const Granularity granularity(ctx, zero_input, matrix, rows);
   const Tensor zeros = AsType(ctx.tensor(zero_input), TensorType::kInt32);
   const std::span<const int32_t> zero = zeros.View<int32_t>();
-  matrix.Unshare();
+  centered.Unshare();
   int64_t at = 0;
-  for (int32_t& element : matrix.MutableView<int32_t>())
+  for (int32_t& element : centered.MutableView<int32_t>())
     element -= zero[static_cast<size_t>(granularity.PlaceOf(at++))];
-  return matrix;
+  return centered;
 }
 
 }  // namespace
@@ -51,8 +52,23 @@ Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   const PlannedProduct plan = PlanProduct(ctx, a, b);
   Tensor y(TensorType::kInt32, plan.shape);
   if (y.NumElements() > 0)
-    Multiply(ctx, plan.product, Centered(ctx, a, a_zero, true), Centered(ctx, b, b_zero, false), y);
+    Multiply(ctx, plan.product, Centered(ctx, a, a_zero, ctx.tensor(a).shape(), true),
+             Centered(ctx, b, b_zero, ctx.tensor(b).shape(), false), y);
   return y;
+}
+
+void CheckOneElement(const RunContext& ctx, int i) {
+  if (ctx.HasInput(i) && ctx.tensor(i).NumElements() != 1)
+    ctx.FailInput(i, fmt::format("must have one element, got {}", ctx.tensor(i).TypeString()));
+}
+
+Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().dims(), 1, w.rank())}; }
+
+Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero) {
+  CheckConvRanks(ctx, ctx.tensor(0), ctx.tensor(w), w);
+  CheckOneElement(ctx, x_zero);
+  const Tensor x = Centered(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
+  return Convolve(ctx, x, Centered(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MatMulInteger and QLinearMatMul share: products of 8-bit matrices, less their zero points, as int32.
+// What MatMulInteger, ConvInteger and their quantised forms share: products and convolutions of 8-bit numbers, less
+// their zero points, as int32.
 #pragma once
 
 #include "ops/math/matmul_op.h"
@@ -23,5 +24,13 @@ class Granularity {
 
 // The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given. Sums wrap.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
+
+// InvalidArgument for an input that is there with more or fewer.
+void CheckOneElement(const RunContext& ctx, int i);
+// The weights [M,..] of a convolution as M rows: what has one number for each channel goes by these.
+Shape WeightMatrix(const Tensor& w);
+// The convolution of input 0 with input w, less the zero points, inputs x_zero, of one element, and w_zero, of one or
+// of one for each channel it gives, where they are given. Sums wrap.
+Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -13,9 +13,7 @@ namespace {
 
 void Run(RunContext& ctx) {
   const Tensor sums = IntegerProduct(ctx, 0, 2, 3, 5);
-  for (const int i : {6, 7})
-    if (ctx.tensor(i).NumElements() != 1)
-      ctx.FailInput(i, fmt::format("must have one element, got {}", ctx.tensor(i).TypeString()));
+  for (const int i : {6, 7}) CheckOneElement(ctx, i);
   // A list by matrix would need the batch of its operand, which broadcasts.
   for (const int i : {1, 4})
     if (ctx.tensor(i).rank() > 1 && ctx.tensor(i).NumElements() > 1)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "onnxseq/errors.h"
 #include "ops/op_helpers.h"
 #include "ops/random/random_op.h"
 #include "ops/type_dispatch.h"
@@ -68,6 +69,13 @@ void ShapeRule(InferScope& scope) {
   scope.SetTensor(1, scope.opset() > 0 && scope.opset() < 10 ? scope.InputType(0) : TensorType::kBool, shape);
 }
 
+std::unique_ptr<OpState> PrepareTest(const PrepareContext& ctx) {
+  if (ctx.attrs().Int("is_test", 0) == 0)
+    throw Unsupported("is 0: training is supported from version 12 on",
+                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'is_test'", .path = {}});
+  return nullptr;
+}
+
 OpDef AttributeVersion(int since, TypeSet mask, std::string_view mask_type) {
   return {.domain = "",
           .type = "Dropout",
@@ -80,10 +88,19 @@ OpDef AttributeVersion(int since, TypeSet mask, std::string_view mask_type) {
           .run = Run};
 }
 
+// Versions 1 and 6 drop where 'is_test' is not set.
+OpDef TestVersion() {
+  OpDef op = AttributeVersion(1, kFloatTypes, "T");
+  op.attributes.insert(op.attributes.end(), {{"consumed_inputs", AttrKind::kInts}, {"is_test", AttrKind::kInt}});
+  op.prepare = PrepareTest;
+  return op;
+}
+
 }  // namespace
 
 std::span<const OpDef> dropout_ops() {
   static const OpDef ops[] = {
+      TestVersion(),
       AttributeVersion(7, kFloatTypes, "T"),
       AttributeVersion(10, kBoolType, {}),
       {.domain = "",

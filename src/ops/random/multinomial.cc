@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/as_type.h"
+#include "ops/op_helpers.h"
 #include "ops/random/random_op.h"
 #include "ops/type_dispatch.h"
 
@@ -24,11 +26,14 @@ int64_t SampleSize(const NodeAttributes& attrs) {
 }
 
 // How much weight the classes up to each have together; each weighs e to its log probability less the greatest.
-std::vector<double> Cumulated(std::span<const double> logs) {
+std::vector<double> Cumulated(const RunContext& ctx, std::span<const double> logs) {
   const double greatest = *std::ranges::max_element(logs);
   std::vector<double> sums;
   double sum = 0;
-  for (const double log : logs) sums.push_back(sum += std::exp(log - greatest));
+  for (const double log : logs) {
+    if (sums.size() % kElementGrain == 0) ctx.CheckCancelled();
+    sums.push_back(sum += std::exp(log - greatest));
+  }
   return sums;
 }
 
@@ -37,19 +42,17 @@ void Run(RunContext& ctx) {
   if (x.rank() != 2) ctx.FailInput(0, fmt::format("must be a matrix, got {}", x.TypeString()));
   const int64_t rows = x.dim(0), classes = x.dim(1), samples = SampleSize(ctx.attrs());
   if (rows > 0 && classes == 0) ctx.FailInput(0, "has no classes to draw from");
-  std::vector<double> logs;
-  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
-    for (const T& element : x.View<T>()) logs.push_back(static_cast<double>(element));
-  });
+  const Tensor logs = AsType(x, TensorType::kDouble);
   RandomBits bits = MakeRandomBits(ctx);
   Tensor y(TypeOf(ctx.attrs()), Shape{rows, samples});
   Dispatch(TypeList<int32_t, int64_t>(), y.dtype(), [&]<class T>(std::type_identity<T>) {
     T* to = y.MutableView<T>().data();
     for (int64_t r = 0; r < rows; ++r) {
       const std::vector<double> sums =
-          Cumulated(std::span(logs).subspan(static_cast<size_t>(r * classes), static_cast<size_t>(classes)));
+          Cumulated(ctx, logs.View<double>().subspan(static_cast<size_t>(r * classes), static_cast<size_t>(classes)));
       if (!std::isfinite(sums.back())) ctx.FailInput(0, fmt::format("row {} gives no probabilities", r));
       for (int64_t s = 0; s < samples; ++s) {
+        if (s % kElementGrain == 0) ctx.CheckCancelled();
         const auto drawn = std::ranges::upper_bound(sums, bits.NextUnit() * sums.back()) - sums.begin();
         *to++ = static_cast<T>(std::min<int64_t>(drawn, classes - 1));
       }

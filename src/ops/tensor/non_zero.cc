@@ -28,14 +28,19 @@ void Run(RunContext& ctx) {
   std::vector<int64_t> places;
   Dispatch(NonZeroList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
     const std::span<const T> elements = x.View<T>();
-    for (size_t i = 0; i < elements.size(); ++i)
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (i % kElementGrain == 0) ctx.CheckCancelled();
       if (!IsZero(elements[i])) places.push_back(static_cast<int64_t>(i));
+    }
   });
   const auto count = static_cast<int64_t>(places.size());
   int64_t* to = ctx.AllocateOutput(0, TensorType::kInt64, Shape{x.rank(), count}).MutableView<int64_t>().data();
   const std::vector<int64_t> strides = DenseStrides(x.shape().dims());
-  for (int d = 0; d < x.rank(); ++d) {
-    for (const int64_t place : places) *to++ = place / strides[static_cast<size_t>(d)] % x.dim(d);
+  for (int d = 0; d < x.rank(); ++d, to += count) {
+    const int64_t stride = strides[static_cast<size_t>(d)], dim = x.dim(d);
+    ctx.ParallelFor(count, kElementGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = places[static_cast<size_t>(i)] / stride % dim;
+    });
   }
 }
 

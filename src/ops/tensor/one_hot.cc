@@ -5,20 +5,14 @@
 // https://onnx.ai/onnx/operators/onnx__OneHot.html
 #include <fmt/format.h>
 
-#include "kernels/cast/cast.h"
 #include "kernels/indexed/indexed.h"
+#include "ops/as_type.h"
 #include "ops/op_helpers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// The elements as int64.
-Tensor Integers(const Tensor& t) {
-  if (t.dtype() == TensorType::kInt64) return t;
-  Tensor integers(TensorType::kInt64, t.shape());
-  kernels::Cast(t.data(), t.dtype(), integers.mutable_data(), TensorType::kInt64, t.NumElements());
-  return integers;
-}
+Tensor Integers(const Tensor& t) { return AsType(t, TensorType::kInt64); }
 
 void Run(RunContext& ctx) {
   const Tensor indices = Integers(ctx.tensor(0)), values = ctx.tensor(2);
@@ -34,16 +28,23 @@ void Run(RunContext& ctx) {
   const int64_t inner = DimsProduct(indices.shape().dims(), axis, indices.rank());
   Tensor out(values.dtype(), shape);
   if (out.NumElements() > 0) {
-    std::vector<int64_t> at;
     const std::span<const int64_t> index = indices.View<int64_t>();
-    for (size_t i = 0; i < index.size(); ++i) {
-      const int64_t hot = index[i] < 0 ? index[i] + depth : index[i];
-      const auto place = static_cast<int64_t>(i);
-      if (hot >= 0 && hot < depth) at.push_back((place / inner * depth + hot) * inner + place % inner);
-    }
     const Tensor off = values.Part(0, Shape{1}), on = values.Part(1, Shape{1});
-    kernels::Fill(out.dtype(), out.mutable_data(), out.NumElements(), off.data());
-    kernels::FillAt(out.dtype(), out.mutable_data(), at, on.data());
+    void* const to = out.mutable_data();
+    const size_t size = out.dtype() == TensorType::kString ? sizeof(std::string)
+                                                           : static_cast<size_t>(onnx_optim::BitsOf(out.dtype())) / 8;
+    ctx.ParallelFor(out.NumElements(), kElementGrain, [&](int64_t begin, int64_t end) {
+      kernels::Fill(out.dtype(), static_cast<std::byte*>(to) + static_cast<size_t>(begin) * size, end - begin,
+                    off.data());
+    });
+    ctx.ParallelFor(indices.NumElements(), kElementGrain, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> at;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t given = index[static_cast<size_t>(i)], hot = given < 0 ? given + depth : given;
+        if (hot >= 0 && hot < depth) at.push_back((i / inner * depth + hot) * inner + i % inner);
+      }
+      kernels::FillAt(out.dtype(), to, at, on.data());
+    });
   }
   ctx.SetOutput(0, std::move(out));
 }

@@ -17,7 +17,7 @@ struct Groups {
 };
 
 // Of n slices of `row` elements each, dense one after the other.
-Groups Group(const Tensor& slices, int64_t n, int64_t row, bool sorted) {
+Groups Group(const RunContext& ctx, const Tensor& slices, int64_t n, int64_t row, bool sorted) {
   const kernels::CompareFn compare = kernels::CompareFnFor(slices.dtype());
   const auto* data = static_cast<const std::byte*>(slices.data());
   const size_t size = slices.dtype() == TensorType::kString
@@ -28,10 +28,11 @@ Groups Group(const Tensor& slices, int64_t n, int64_t row, bool sorted) {
   };
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+  kernels::SortUnlessStopped(order, [&](int64_t a, int64_t b) {
     const int compared = order_of(a, b);
     return compared != 0 ? compared < 0 : a < b;
   });
+  ctx.CheckCancelled();
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -45,7 +46,10 @@ Groups Group(const Tensor& slices, int64_t n, int64_t row, bool sorted) {
   if (sorted) return groups;
   std::vector<int64_t> by_place(groups.first.size()), place_of(groups.first.size());
   std::iota(by_place.begin(), by_place.end(), int64_t{0});
-  std::ranges::sort(by_place, {}, [&](int64_t g) { return groups.first[static_cast<size_t>(g)]; });
+  kernels::SortUnlessStopped(by_place, [&](int64_t a, int64_t b) {
+    return groups.first[static_cast<size_t>(a)] < groups.first[static_cast<size_t>(b)];
+  });
+  ctx.CheckCancelled();
   Groups moved;
   for (size_t i = 0; i < by_place.size(); ++i) {
     const auto g = static_cast<size_t>(by_place[i]);
@@ -76,7 +80,7 @@ void Run(RunContext& ctx) {
       for (int64_t o = 0; o < outer; ++o) offsets.push_back((o * n + i) * inner);
     kernels::GatherRows(x.dtype(), x.data(), offsets, inner, slices.mutable_data());
   }
-  const Groups groups = Group(slices, n, outer * inner, ctx.attrs().Int("sorted", 1) != 0);
+  const Groups groups = Group(ctx, slices, n, outer * inner, ctx.attrs().Int("sorted", 1) != 0);
   Shape shape = flat ? Shape{0} : x.shape();
   shape[axis] = static_cast<int64_t>(groups.first.size());
   Tensor y(x.dtype(), std::move(shape));
