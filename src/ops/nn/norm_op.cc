@@ -78,4 +78,26 @@ RowSplit SplitAtAxis(const RunContext& ctx, const Shape& shape) {
   return {axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
 }
 
+std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {
+  const Tensor x = ctx.tensor(0);
+  const TensorType type = ctx.tensor(1).dtype();
+  const RowSplit split = SplitAtAxis(ctx, x.shape());
+  ChannelMoments moments = MomentsOf(ctx, x, 1, split.rows, split.row);
+  for (size_t r = 0; r < moments.mean.size(); ++r) {
+    moments.variance[r] += moments.mean[r] * moments.mean[r];
+    moments.mean[r] = 0;
+  }
+  Tensor y(x.dtype(), x.shape());
+  std::vector<double> inverse = InverseDeviation(moments.variance, ctx.attrs().Float("epsilon", 1e-5f));
+  NormalizeInto(ctx, x, y, 1, split.rows, split.row, moments.mean, inverse);
+  if (type != x.dtype()) {
+    Tensor cast(type, x.shape());
+    kernels::Cast(y.data(), x.dtype(), cast.mutable_data(), type, y.NumElements());
+    y = std::move(cast);
+  }
+  CombineWith(ctx, y, 1, true);
+  ctx.SetOutput(0, std::move(y));
+  return inverse;
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE
