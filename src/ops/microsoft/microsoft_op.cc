@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "graph/node_attributes.h"
@@ -16,6 +17,41 @@ namespace {
 
 std::string TransposeText(std::string_view to, std::string_view from, std::string_view perm) {
   return fmt::format("  {} = Transpose <perm: ints = [{}]> ({})\n", to, perm, from);
+}
+
+// The same for any rank: between the places [channels] and [inner] of the dims, by way of a matrix for each batch
+// entry.
+std::string MoveChannelsText(std::string_view to, std::string_view from, std::string_view channels,
+                             std::string_view inner, std::string_view matrix, std::string_view moved) {
+  std::string text;
+  for (const auto& [name, place] : {std::pair<std::string_view, int64_t>{"first", 0},
+                                    {"second", 1},
+                                    {"third", 2},
+                                    {"last", -1},
+                                    {"end", std::numeric_limits<int64_t>::max()}})
+    text += fmt::format("  {}_{} = Constant <value: tensor = int64[1] {{{}}}> ()\n", to, name, place);
+  // Names in the lists get `to` before them, which keeps two moves in one body apart.
+  const auto own = [&](std::string_view list) {
+    std::string names;
+    for (size_t begin = 0; begin < list.size();) {
+      const size_t end = std::min(list.find(", ", begin), list.size());
+      names += fmt::format("{}{}_{}", names.empty() ? "" : ", ", to, list.substr(begin, end - begin));
+      begin = end + 2;
+    }
+    return names;
+  };
+  const auto slice = [&](std::string_view name, std::string_view places) {
+    text += fmt::format("  {}_{} = Slice ({}_dims, {})\n", to, name, to, own(places));
+  };
+  text += fmt::format("  {}_dims = Shape ({})\n", to, from);
+  slice("batch", "first, second");
+  slice("channels", channels);
+  slice("inner", inner);
+  text += fmt::format("  {}_matrix_dims = Concat <axis: int = 0> ({})\n", to, own(matrix));
+  text += fmt::format("  {}_matrix = Reshape ({}, {}_matrix_dims)\n", to, from, to);
+  text += fmt::format("  {}_moved = Transpose <perm: ints = [0, 2, 1]> ({}_matrix)\n", to, to);
+  text += fmt::format("  {}_moved_dims = Concat <axis: int = 0> ({}, {})\n", to, own("batch"), own(moved));
+  return text + fmt::format("  {} = Reshape ({}_moved, {}_moved_dims)\n", to, to, to);
 }
 
 }  // namespace
@@ -62,12 +98,16 @@ std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::strin
 }
 
 std::string ChannelsFirstText(std::string_view to, std::string_view from, size_t rank) {
+  if (rank == 0)
+    return MoveChannelsText(to, from, "last, end", "second, last", "batch, last, channels", "channels, inner");
   std::string perm = fmt::format("0, {}", rank - 1);
   for (size_t d = 1; d + 1 < rank; ++d) perm += fmt::format(", {}", d);
   return TransposeText(to, from, perm);
 }
 
 std::string ChannelsLastText(std::string_view to, std::string_view from, size_t rank) {
+  if (rank == 0)
+    return MoveChannelsText(to, from, "second, third", "third, end", "batch, channels, last", "inner, channels");
   std::string perm = "0";
   for (size_t d = 2; d < rank; ++d) perm += fmt::format(", {}", d);
   return TransposeText(to, from, perm + ", 1");

@@ -37,7 +37,7 @@ std::string QuantizeText(const NodeProto& node, int zero_point, int64_t opset, s
 std::string QuantizedUnaryText(const NodeProto& node, int64_t opset, std::string_view nodes);
 // A body of (A, B, each with scale and zero point, those of C) => C with C = op (A, B).
 std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::string_view op);
-// `to` = `from` with its channels moved from the end of `rank` axes to the second place, or back.
+// `to` = `from` with its channels moved from the end of `rank` axes to the second place, or back; of any rank for 0.
 std::string ChannelsFirstText(std::string_view to, std::string_view from, size_t rank);
 std::string ChannelsLastText(std::string_view to, std::string_view from, size_t rank);
 // Three equal parts, or those of the given sizes, of the last axis.

@@ -16,11 +16,9 @@ namespace {
 std::string Body(const NodeProto& node, int64_t opset) {
   const NodeAttributes attrs(node);
   const bool last = attrs.Int("channels_last", 0) != 0;
-  const size_t rank = attrs.Ints("kernel_shape").size() + 2;
-  if (last && rank == 2) FailAttribute("kernel_shape", "is needed with channels_last");
   std::string text = "(X, X_scale, X_zero_point, W, W_scale, W_zero_point, Y_scale, Y_zero_point, B) => (Y) {\n";
   text += DequantizeText("given", "X");
-  text += last ? ChannelsFirstText("x", "given", rank) : "  x = Identity (given)\n";
+  text += last ? ChannelsFirstText("x", "given", 0) : "  x = Identity (given)\n";
   text += "  w = DequantizeLinear <axis: int = 0> (W, W_scale, W_zero_point)\n";
   if (HasInput(node, 8))
     text += "  steps = Cast <to: int = 1> (B)\n  scale = Mul (X_scale, W_scale)\n  b = Mul (steps, scale)\n";
@@ -28,7 +26,7 @@ std::string Body(const NodeProto& node, int64_t opset) {
     kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides> (x, w{})
 )",
                       HasInput(node, 8) ? ", b" : "");
-  text += last ? ChannelsLastText("y", "sums", rank) : "  y = Identity (sums)\n";
+  text += last ? ChannelsLastText("y", "sums", 0) : "  y = Identity (sums)\n";
   return text + QuantizeText(node, 7, opset, "y", "Y", "X") + "}";
 }
 

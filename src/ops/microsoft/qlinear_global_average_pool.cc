@@ -12,23 +12,9 @@ namespace {
 std::string Body(const NodeProto& node, int64_t opset) {
   if (NodeAttributes(node).Int("channels_last", 0) == 0)
     return QuantizedUnaryText(node, opset, "  y = GlobalAveragePool (x)\n");
-  return QuantizedUnaryText(node, opset, R"(  first = Constant <value: tensor = int64[1] {0}> ()
-  second = Constant <value: tensor = int64[1] {1}> ()
-  last = Constant <value: tensor = int64[1] {-1}> ()
-  end = Constant <value: tensor = int64[1] {9223372036854775807}> ()
-  dims = Shape (x)
-  batch = Slice (dims, first, second)
-  channels = Slice (dims, last, end)
-  inner = Slice (dims, second, last)
-  axes = Shape (inner)
-  ones = ConstantOfShape <value: tensor = int64[1] {1}> (axes)
-  flat_dims = Concat <axis: int = 0> (batch, last, channels)
-  flat = Reshape (x, flat_dims)
-  rows = Transpose <perm: ints = [0, 2, 1]> (flat)
-  means = GlobalAveragePool (rows)
-  pooled_dims = Concat <axis: int = 0> (batch, ones, channels)
-  y = Reshape (means, pooled_dims)
-)");
+  return QuantizedUnaryText(
+      node, opset,
+      ChannelsFirstText("first", "x", 0) + "  means = GlobalAveragePool (first)\n" + ChannelsLastText("y", "means", 0));
 }
 
 }  // namespace
