@@ -3,40 +3,16 @@
 // their tables, which sum is an output, too. mask_index counts the ones of each row of the mask; it is all 0 without
 // one. Written as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.EmbedLayerNormalization
-#include <fmt/format.h>
-
-#include "ops/microsoft/microsoft_op.h"
+#include "ops/microsoft/embed_body.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 std::string Body(const NodeProto& node, int64_t opset) {
-  std::string text = R"(<epsilon: float = 1e-12>
-  (input_ids, segment_ids, words, positions, segments, gamma, beta, mask, position_ids) =>
-  (output, mask_index, sum) {
-  word_rows = Gather (words, input_ids)
-  first = Constant <value: tensor = int64[1] {0}> ()
-  second = Constant <value: tensor = int64[1] {1}> ()
-  dims = Shape (input_ids)
-  batch = Slice (dims, first, second)
-)";
-  text += HasInput(node, 8) ? "  position_rows = Gather (positions, position_ids)\n"
-                            : R"(  end = Constant <value: tensor = int64[1] {2}> ()
-  length = Slice (dims, second, end)
-  position_rows = Slice (positions, first, length, first)
-)";
-  text += "  placed = Add (word_rows, position_rows)\n";
-  text += HasInput(node, 1) ? "  segment_rows = Gather (segments, segment_ids)\n  sum = Add (placed, segment_rows)\n"
-                            : "  sum = Identity (placed)\n";
-  text += "  output = LayerNormalization <epsilon: float = @epsilon> (sum, gamma, beta)\n";
-  if (!HasInput(node, 7)) {
-    text += "  mask_index = ConstantOfShape <value: tensor = int32[1] {0}> (batch)\n";
-  } else if (opset < 13) {
-    text += "  mask_index = ReduceSum <axes: ints = [1], keepdims: int = 0> (mask)\n";
-  } else {
-    text += "  mask_index = ReduceSum <keepdims: int = 0> (mask, second)\n";
-  }
-  return text + "}";
+  return "<epsilon: float = 1e-12> (input_ids, segment_ids, word, position, segment, gamma, beta, mask, position_ids) "
+         "=> "
+         "(output, mask_index, sum) {\n" +
+         EmbedText(node, opset, {.segment_ids = 1, .mask = 7, .position_ids = 8}, false) + "}";
 }
 
 }  // namespace
