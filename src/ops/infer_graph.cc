@@ -130,7 +130,8 @@ void GraphInference::InferNode(ShapesContext& ctx, const NodeProto& node, int64_
   if (op->body == nullptr) return Rule(ctx, node, *op);
   const FormalNameLists names(*op);
   CheckCall(InferScope(ctx, node, names.names(), &body_inference_), *op);
-  InferFunction(ctx, node, index, OpBody(*op, node, opset), {});
+  const int64_t onnx_opset = ctx.OpsetVersion({});
+  InferFunction(ctx, node, index, OpBody(*op, node, onnx_opset != 0 ? onnx_opset : kMaxOpset), {});
 }
 
 void GraphInference::CheckCall(const InferScope& scope, const OpDef& op) const {

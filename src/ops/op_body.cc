@@ -8,8 +8,9 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 FunctionProto OpBody(const OpDef& op, const NodeProto& node, int64_t opset) {
-  return ParseFunctionText(fmt::format("<domain: \"{}\", opset_import: [\"\" : {}]> {} {}", op.domain, opset, op.type,
-                                       op.body(node, opset)));
+  const std::string own = op.domain.empty() ? "" : fmt::format(", \"{}\" : {}", op.domain, op.since_version);
+  return ParseFunctionText(fmt::format("<domain: \"{}\", opset_import: [\"\" : {}{}]> {} {}", op.domain, opset, own,
+                                       op.type, op.body(node, opset)));
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

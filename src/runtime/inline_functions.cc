@@ -14,6 +14,7 @@
 
 #include "graph/captures.h"
 #include "onnxseq/errors.h"
+#include "onnxseq/versions.h"
 #include "ops/infer_node.h"
 #include "ops/op_body.h"
 #include "ops/op_def.h"
@@ -198,10 +199,12 @@ class Inliner {
     return nodes;
   }
 
-  // An operator's body is written for the model's operator set and holds a few nodes, so neither is checked.
+  // An operator's body is written for the model's operator set and holds a few nodes, so neither is checked. A model
+  // that has none yet, having operators of other domains alone, gets the newest.
   Nodes InstantiateOp(const OpDef& op, const NodeProto& node) {
     try {
       CheckNode(op, node);
+      if (OpsetOf(model_, {}) < 0) model_.add_opset_import()->set_version(kMaxOpset);
       return Instantiate(OpBody(op, node, OpsetOf(model_, {})), node);
     } catch (Error& e) {
       e.AddNode(node.op_type(), node.name());

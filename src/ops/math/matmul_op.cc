@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/checked.h"
 #include "kernels/cast/cast.h"
 #include "kernels/gemm/gemm.h"
@@ -78,27 +80,34 @@ Tensor ToFloat(const Tensor& t) {
 
 }  // namespace
 
-PlannedProduct PlanProduct(const RunContext& ctx, int a_input, int b_input) {
-  const Tensor &a = ctx.tensor(a_input), &b = ctx.tensor(b_input);
-  if (a.rank() == 0) ctx.FailInput(a_input, "must not be a scalar");
-  if (b.rank() == 0) ctx.FailInput(b_input, "must not be a scalar");
-  Operands operands{a.shape(), b.shape()};
-  if (a.rank() == 1) operands.a.insert(0, 1);
-  if (b.rank() == 1) operands.b.push_back(1);
+PlannedProduct PlanProduct(const RunContext& ctx, int a, int b) {
+  return PlanProduct(ctx, {a, ctx.tensor(a).shape()}, {b, ctx.tensor(b).shape()});
+}
+
+PlannedProduct PlanProduct(const RunContext& ctx, const ProductOperand& a, const ProductOperand& b) {
+  if (a.shape.rank() == 0) ctx.FailInput(a.input, "must not be a scalar");
+  if (b.shape.rank() == 0) ctx.FailInput(b.input, "must not be a scalar");
+  Operands operands{a.shape, b.shape};
+  const bool a_vector = a.shape.rank() == 1, b_vector = b.shape.rank() == 1;
+  if (a_vector) operands.a.insert(0, 1);
+  if (b_vector) operands.b.push_back(1);
+  if (a.transpose) std::swap(operands.a[operands.a.rank() - 2], operands.a[operands.a.rank() - 1]);
+  if (b.transpose) std::swap(operands.b[operands.b.rank() - 2], operands.b[operands.b.rank() - 1]);
   if (operands.b[operands.b.rank() - 2] != operands.k()) {
-    ctx.FailInput(b_input,
-                  fmt::format("shape {} does not multiply with {}: {} rows for {} columns", b.shape().ToString(),
-                              a.shape().ToString(), operands.b[operands.b.rank() - 2], operands.k()));
+    ctx.FailInput(b.input, fmt::format("shape {} does not multiply with {}: {} rows for {} columns",
+                                       ctx.tensor(b.input).shape().ToString(), ctx.tensor(a.input).shape().ToString(),
+                                       operands.b[operands.b.rank() - 2], operands.k()));
   }
-  const Shape batch = BatchOf(ctx, a_input, b_input, operands);
-  MatrixProduct product{.m = operands.m(), .n = operands.n(), .k = operands.k()};
+  const Shape batch = BatchOf(ctx, a.input, b.input, operands);
+  MatrixProduct product{
+      .m = operands.m(), .n = operands.n(), .k = operands.k(), .transpose_a = a.transpose, .transpose_b = b.transpose};
   Shape shape = batch;
-  if (a.rank() > 1) shape.push_back(product.m);
-  if (b.rank() > 1) shape.push_back(product.n);
+  if (!a_vector) shape.push_back(product.m);
+  if (!b_vector) shape.push_back(product.n);
   PlannedProduct plan{product, shape};
   // The list of matrices may be long although they are empty.
   if (CheckedProduct(shape.dims()) == 0) return plan;
-  if (batch.rank() == operands.a.rank() - 2 && operands.b.rank() == 2) {
+  if (batch.rank() == operands.a.rank() - 2 && operands.b.rank() == 2 && (!a.transpose || batch.NumElements() == 1)) {
     // One B for all: the batch of A is more rows.
     plan.product.m *= batch.NumElements();
   } else {
@@ -110,8 +119,12 @@ PlannedProduct PlanProduct(const RunContext& ctx, int a_input, int b_input) {
   return plan;
 }
 
-void ProductShape(InferScope& scope, int a_input, int b_input, TensorType dtype) {
-  OptimShape a = scope.InputShape(a_input), b = scope.InputShape(b_input);
+void ProductShape(InferScope& scope, int a, int b, TensorType dtype) {
+  ProductShape(scope, a, scope.InputShape(a), b, scope.InputShape(b), dtype);
+}
+
+void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_input, const OptimShape& b,
+                  TensorType dtype) {
   const bool a_known = !a.IsUnknown(), b_known = !b.IsUnknown();
   if (a_known && a.Rank() == 0) scope.Fail(scope.InputSubject(a_input), "must not be a scalar");
   if (b_known && b.Rank() == 0) scope.Fail(scope.InputSubject(b_input), "must not be a scalar");

@@ -31,8 +31,19 @@ struct PlannedProduct {
   Shape shape;
 };
 PlannedProduct PlanProduct(const RunContext& ctx, int a, int b);
+// The same where an operand is the input under another shape of as many elements, its last two axes swapped on top
+// (`transpose`; it then has two).
+struct ProductOperand {
+  int input;
+  Shape shape;
+  bool transpose = false;
+};
+PlannedProduct PlanProduct(const RunContext& ctx, const ProductOperand& a, const ProductOperand& b);
 // Output 0 has that shape.
 void ProductShape(InferScope& scope, int a, int b, TensorType dtype);
+// The same where the operands have these shapes.
+void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_input, const OptimShape& b,
+                  TensorType dtype);
 
 // c is an own tensor of the type of a and b.
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c);

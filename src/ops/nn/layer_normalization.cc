@@ -52,23 +52,26 @@ void ShapeRule(InferScope& scope) {
 
 constexpr TypeSet kStashTypes{TensorType::kFloat, TensorType::kBfloat16};
 
+OpDef VersionOf(int since) {
+  return {.domain = "",
+          .type = "LayerNormalization",
+          .since_version = since,
+          .inputs = {{"X", kFloatTypes, "T"},
+                     {"Scale", kFloatTypes, "T"},
+                     {.name = "B", .types = kFloatTypes, .type_var = "T", .count = FormalCount::kOptional}},
+          .outputs = {{"Y", kFloatTypes, "T"},
+                      {.name = "Mean", .types = kStashTypes, .type_var = "U", .count = FormalCount::kOptional},
+                      {.name = "InvStdDev", .types = kStashTypes, .type_var = "U", .count = FormalCount::kOptional}},
+          .attributes = {{"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}},
+          .shape = ShapeRule,
+          .run = Run};
+}
+
 }  // namespace
 
 std::span<const OpDef> layer_normalization_ops() {
-  static const OpDef ops[] = {
-      {.domain = "",
-       .type = "LayerNormalization",
-       .since_version = 17,
-       .inputs = {{"X", kFloatTypes, "T"},
-                  {"Scale", kFloatTypes, "T"},
-                  {.name = "B", .types = kFloatTypes, .type_var = "T", .count = FormalCount::kOptional}},
-       .outputs = {{"Y", kFloatTypes, "T"},
-                   {.name = "Mean", .types = kStashTypes, .type_var = "U", .count = FormalCount::kOptional},
-                   {.name = "InvStdDev", .types = kStashTypes, .type_var = "U", .count = FormalCount::kOptional}},
-       .attributes = {{"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}},
-       .shape = ShapeRule,
-       .run = Run},
-  };
+  // onnxruntime's optimizer writes it into models of any operator set.
+  static const OpDef ops[] = {VersionOf(1), VersionOf(17)};
   return ops;
 }
 

@@ -78,4 +78,26 @@ RowSplit SplitAtAxis(const RunContext& ctx, const Shape& shape) {
   return {axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
 }
 
+std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {
+  const Tensor x = ctx.tensor(0);
+  const TensorType type = ctx.tensor(1).dtype();
+  const RowSplit split = SplitAtAxis(ctx, x.shape());
+  std::vector<double> squares(static_cast<size_t>(split.rows));
+  const int64_t grain = std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, split.row));
+  ctx.ParallelFor(split.rows, grain, [&](int64_t begin, int64_t end) {
+    kernels::MeanSquares(x.dtype(), x.data(), split.row, squares.data(), begin, end);
+  });
+  Tensor y(x.dtype(), x.shape());
+  std::vector<double> inverse = InverseDeviation(squares, ctx.attrs().Float("epsilon", 1e-5f));
+  NormalizeInto(ctx, x, y, 1, split.rows, split.row, std::vector<double>(squares.size()), inverse);
+  if (type != x.dtype()) {
+    Tensor cast(type, x.shape());
+    kernels::Cast(y.data(), x.dtype(), cast.mutable_data(), type, y.NumElements());
+    y = std::move(cast);
+  }
+  CombineWith(ctx, y, 1, true);
+  ctx.SetOutput(0, std::move(y));
+  return inverse;
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -33,4 +33,7 @@ struct RowSplit {
 };
 RowSplit SplitAtAxis(const RunContext& ctx, const Shape& shape);
 
+// RMSNormalization of input 0, times the scale that is input 1, as output 0. What each row was multiplied with.
+std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx);
+
 }  // namespace ONNX_LIGHT_NAMESPACE

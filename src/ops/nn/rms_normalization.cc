@@ -2,35 +2,12 @@
 // RMSNormalization: the axes from `axis` on divided together by the root of their mean square, then times scale, which
 // broadcasts to the input; the result has the type of the scale.
 // https://onnx.ai/onnx/operators/onnx__RMSNormalization.html
-#include <algorithm>
-
-#include "kernels/cast/cast.h"
-#include "kernels/normalize/normalize.h"
 #include "ops/nn/norm_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-void Run(RunContext& ctx) {
-  const Tensor x = ctx.tensor(0);
-  const TensorType type = ctx.tensor(1).dtype();
-  const RowSplit split = SplitAtAxis(ctx, x.shape());
-  std::vector<double> squares(static_cast<size_t>(split.rows));
-  const int64_t grain = std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, split.row));
-  ctx.ParallelFor(split.rows, grain, [&](int64_t begin, int64_t end) {
-    kernels::MeanSquares(x.dtype(), x.data(), split.row, squares.data(), begin, end);
-  });
-  Tensor y(x.dtype(), x.shape());
-  NormalizeInto(ctx, x, y, 1, split.rows, split.row, std::vector<double>(squares.size()),
-                InverseDeviation(squares, ctx.attrs().Float("epsilon", 1e-5f)));
-  if (type != x.dtype()) {
-    Tensor cast(type, x.shape());
-    kernels::Cast(y.data(), x.dtype(), cast.mutable_data(), type, y.NumElements());
-    y = std::move(cast);
-  }
-  CombineWith(ctx, y, 1, true);
-  ctx.SetOutput(0, std::move(y));
-}
+void Run(RunContext& ctx) { NormalizeByRootMeanSquare(ctx); }
 
 void ShapeRule(InferScope& scope) {
   const OptimShape& shape = scope.InputShape(0);

@@ -22,17 +22,21 @@ constexpr RecurrentOperands kOperands{.x = 0,
                                       .p = 7,
                                       .names = {"X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Sigmoid", "Tanh", "Tanh"};
   RecurrentSpec spec = ReadOnnxRecurrent(attrs, kOperands, kernels::Lstm::kGates, kFunctions);
   if (attrs.Int("input_forget", 0) != 0) spec.coupling = kernels::LstmCoupling::kForgetFromInput;
   return spec;
 }
 
+namespace {
+
 OpDef LstmVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("LSTM", since_version, kOperands);
   op.attributes.push_back({"input_forget", AttrKind::kInt});
-  SetRecurrentFunctions<kernels::Lstm, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Lstm, ReadLstmSpec>(op);
   return op;
 }
 

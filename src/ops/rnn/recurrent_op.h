@@ -47,6 +47,10 @@ struct RecurrentSpec {
   kernels::LstmCoupling coupling = kernels::LstmCoupling::kNone;
   kernels::LstmGateOrder gate_order = kernels::kIofc;
   kernels::LstmPeepholeOrder peephole_order = kernels::kIof;
+  // Where W and R are not floats as they stand in the node: what input i, one of the two, is as [D,G*H,..], from the
+  // tensors of all inputs (null where one is not known). Undefined when it needs one that is not.
+  Tensor (*read_weight)(int i, FunctionRef<const Tensor*(int)> input) = nullptr;
+  bool weights_transposed = false;  // they stand as [D,I,G*H] and [D,H,G*H]
   // GRU. In OpenVINO's B of G + 1 blocks the last is then the candidate's Rb.
   bool linear_before_reset = false;
 
@@ -60,6 +64,8 @@ struct RecurrentSpec {
 // list ends early the rest take their function's default.
 RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands, int gates,
                                 std::span<const std::string_view> defaults);
+// That of ONNX's LSTM.
+RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs);
 // The same for OpenVINO's spelling of attributes. One set of names may serve both directions; it takes alpha and beta
 // from their start again unless they are long enough for both.
 RecurrentSpec ReadOpenVinoRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands,

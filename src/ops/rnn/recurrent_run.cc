@@ -56,6 +56,13 @@ struct WeightSizes {
   int64_t hidden;
 };
 
+// Input i, W or R, as CheckWeights and Pack take it; undefined when that is not known.
+Tensor WeightOf(const RecurrentSpec& spec, int i, FunctionRef<const Tensor*(int)> input) {
+  if (spec.read_weight != nullptr) return spec.read_weight(i, input);
+  const Tensor* const tensor = input(i);
+  return tensor != nullptr ? *tensor : Tensor();
+}
+
 // `dims` with D before them, which only cells are without.
 Shape PerDirection(const RecurrentSpec& spec, Shape dims) {
   if (!spec.is_cell()) dims.insert(0, spec.directions);
@@ -67,7 +74,11 @@ WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const
   const RecurrentOperands& at = *spec.operands;
   const auto require = [&](int i, const Tensor& tensor, const Shape& expected, std::string_view why = {}) {
     if (tensor.shape() == expected) return;
-    FailInput(node, spec, i, fmt::format("must be {}{}, got {}", expected.ToString(), why, tensor.shape().ToString()));
+    const auto shown = [&](Shape shape) {
+      if (spec.weights_transposed && (i == at.w || i == at.r)) std::swap(shape[1], shape[2]);
+      return shape.ToString();
+    };
+    FailInput(node, spec, i, fmt::format("must be {}{}, got {}", shown(expected), why, shown(tensor.shape())));
   };
   const int rank = spec.is_cell() ? 2 : 3;
   for (const auto& [i, tensor] : {std::pair{at.w, weights.w}, {at.r, weights.r}}) {
@@ -317,7 +328,8 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
     return Compute<Kind, T>(ctx, spec, CheckData(ctx, spec, weights), *packed);
   }
   const auto optional = [&](int i) { return i >= 0 && ctx.HasInput(i) ? &ctx.tensor(i) : nullptr; };
-  const WeightTensors tensors{&ctx.tensor(at.w), &ctx.tensor(at.r), optional(at.b), optional(at.p)};
+  const Tensor w = WeightOf(spec, at.w, optional), r = WeightOf(spec, at.r, optional);
+  const WeightTensors tensors{&w, &r, optional(at.b), optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
   const RunSizes sizes = CheckData(ctx, spec, weights);
   const Packed packed = Pack<Kind, T>(state, tensors, weights, WeightStorage::kFull);
@@ -333,8 +345,9 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
   state->flush_denormals = context.flush_denormals();
   const RecurrentOperands& at = *spec.operands;
   const auto constant = [&](int i) { return i >= 0 && context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
-  const WeightTensors weights{constant(at.w), constant(at.r), constant(at.b), constant(at.p)};
-  if (weights.w == nullptr || weights.r == nullptr) return state;
+  const Tensor w = WeightOf(spec, at.w, constant), r = WeightOf(spec, at.r, constant);
+  if (!w.defined() || !r.defined()) return state;
+  const WeightTensors weights{&w, &r, constant(at.b), constant(at.p)};
   const auto is_fed = [&](int i, const Tensor* tensor) { return i >= 0 && context.HasInput(i) && tensor == nullptr; };
   if (is_fed(at.b, weights.b) || is_fed(at.p, weights.p)) return state;
   // What has the wrong element type is for the run to refuse.

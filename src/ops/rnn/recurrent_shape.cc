@@ -54,8 +54,9 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   const OptimShape* const r = dims_of(at.r, 3 - less);
   const OptimShape* const b = dims_of(at.b, 2 - less);
   const OptimShape* const p = dims_of(at.p, 2 - less);
-  if (w != nullptr) add(inputs, at_axis(*w, last(*w)), dim_subject(at.w, last(*w)));
-  if (r != nullptr) add(hidden, at_axis(*r, last(*r)), dim_subject(at.r, last(*r)));
+  const auto column = [&](const OptimShape& weights) { return spec.weights_transposed ? 1 : last(weights); };
+  if (w != nullptr) add(inputs, at_axis(*w, column(*w)), dim_subject(at.w, column(*w)));
+  if (r != nullptr) add(hidden, at_axis(*r, column(*r)), dim_subject(at.r, column(*r)));
   for (const int i : {at.h0, at.c0}) {
     const OptimShape* const state = dims_of(i, 3 - less);
     if (state == nullptr) continue;
@@ -76,7 +77,7 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   for (const auto& [shape, i, factor] : multiples) {
     if (shape == nullptr) continue;
     if (!cell) add(directions, (*shape)[0], dim_subject(i, 0));
-    const int axis = cell ? 0 : 1;
+    const int axis = cell ? 0 : spec.weights_transposed && shape->Rank() == 3 ? 2 : 1;
     const OptimDim dim = at_axis(*shape, axis);
     if (factor == 1) {
       add(hidden, dim, dim_subject(i, axis));
@@ -103,7 +104,8 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   const OptimDim h = hidden.dim ? *hidden.dim : scope.Fresh("H"), d(spec.directions);
   TensorType type = TensorType::kUndefined;
   for (const int i : {at.x, at.w, at.r, at.h0, at.c0}) {
-    if (type == TensorType::kUndefined && i >= 0) type = scope.InputType(i);
+    const bool floats = spec.read_weight == nullptr || (i != at.w && i != at.r);
+    if (type == TensorType::kUndefined && i >= 0 && floats) type = scope.InputType(i);
   }
   switch (spec.layout) {
     case RecurrentLayout::kTimeMajor:

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/microsoft/attention_op.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernels/attention/attention.h"
+#include "onnxseq/errors.h"
+#include "ops/as_type.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+[[noreturn]] void Refuse(std::string subject) {
+  throw Unsupported("is not supported",
+                    ErrorWhere{.op_type = {}, .node_name = {}, .subject = std::move(subject), .path = {}});
+}
+
+// Adds `filter` where the mask of batch entry b hides a key from query i.
+class MaskReader {
+ public:
+  MaskReader(const RunContext& ctx, int input, int64_t batch, int64_t queries, int64_t keys)
+      : mask_(AsType(ctx.tensor(input), TensorType::kInt32)), batch_(batch), queries_(queries), keys_(keys) {
+    const Shape& shape = mask_.shape();
+    if (shape == Shape{batch} || shape == Shape{2 * batch}) return;
+    if (shape != Shape{batch, keys} && shape != Shape{batch, queries, keys})
+      ctx.FailInput(input, fmt::format("must be [{}], [{}], [{},{}] or [{},{},{}], got {}", batch, 2 * batch, batch,
+                                       keys, batch, queries, keys, shape.ToString()));
+  }
+
+  bool Sees(int64_t b, int64_t i, int64_t key) const {
+    const std::span<const int32_t> mask = mask_.View<int32_t>();
+    const auto at = [&](int64_t place) { return mask[static_cast<size_t>(place)]; };
+    if (mask_.rank() == 3) return at((b * queries_ + i) * keys_ + key) > 0;
+    if (mask_.rank() == 2) return at(b * keys_ + key) > 0;
+    return key < at(b) && (mask_.dim(0) == batch_ || key >= at(batch_ + b));
+  }
+
+ private:
+  Tensor mask_;
+  int64_t batch_, queries_, keys_;
+};
+
+}  // namespace
+
+void RefuseAttribute(const NodeAttributes& attrs, std::string_view name) {
+  if (attrs.Int(name, 0) != 0) Refuse(fmt::format("attribute '{}'", name));
+}
+
+void RefuseInput(const NodeProto& node, int i, std::string_view name) {
+  if (HasInput(node, i)) Refuse(fmt::format("input {} '{}'", i, name));
+}
+
+std::string MergedAttentionText(const NodeProto& node, int64_t opset, int past, int bias) {
+  const bool has_past = HasInput(node, past), present = node.output_size() > 1 && !node.output(1).empty();
+  std::string text;
+  if (has_past)
+    text += R"(  first = Constant <value: tensor = int64 {0}> ()
+  second = Constant <value: tensor = int64 {1}> ()
+  past_key = Gather <axis: int = 0> (past, first)
+  past_value = Gather <axis: int = 0> (past, second)
+)";
+  text +=
+      fmt::format(R"(  output{} = com.microsoft.MultiHeadAttention <num_heads: int = @num_heads, scale: float = @scale,
+    mask_filter_value: float = @mask_filter_value, unidirectional: int = @unidirectional>
+    (q, k, v, "", mask_index, {}, {}, {})
+)",
+                  present ? ", present_key, present_value" : "", bias >= 0 ? "attention_bias" : "\"\"",
+                  has_past ? "past_key" : "\"\"", has_past ? "past_value" : "\"\"");
+  if (!present) return text;
+  const bool as_input = opset >= 13;
+  if (as_input) text += "  axis = Constant <value_ints: ints = [0]> ()\n";
+  for (const std::string_view part : {"key", "value"})
+    text += fmt::format("  one_{} = Unsqueeze {}(present_{}{})\n", part, as_input ? "" : "<axes: ints = [0]> ", part,
+                        as_input ? ", axis" : "");
+  return text + "  present = Concat <axis: int = 0> (one_key, one_value)\n";
+}
+
+HeadsOf SideBySide(Tensor data, int64_t heads, int64_t dim, int64_t first) {
+  const int64_t batch = data.dim(0), length = data.dim(1), width = data.dim(2);
+  return {std::move(data), batch, heads, length, dim, length * width, dim, width, first};
+}
+
+HeadsOf AsAxis(Tensor data) {
+  const int64_t batch = data.dim(0), heads = data.dim(1), length = data.dim(2), dim = data.dim(3);
+  return {std::move(data), batch, heads, length, dim, heads * length * dim, length * dim, dim, 0};
+}
+
+HeadsOf Appended(const RunContext& ctx, int past, const HeadsOf& now) {
+  Tensor before;
+  int64_t count = 0;
+  if (ctx.HasInput(past)) {
+    before = AsType(ctx.tensor(past), TensorType::kFloat);
+    if (before.rank() != 4 || before.dim(0) != now.batch || before.dim(1) != now.heads || before.dim(3) != now.dim)
+      ctx.FailInput(past, fmt::format("must be [{},{},past,{}], got {}", now.batch, now.heads, now.dim,
+                                      before.shape().ToString()));
+    count = before.dim(2);
+  }
+  HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, count + now.length, now.dim}));
+  float* to = all.data.MutableView<float>().data();
+  const float* const from = now.data.View<float>().data() + now.offset;
+  for (int64_t b = 0; b < now.batch; ++b) {
+    for (int64_t h = 0; h < now.heads; ++h) {
+      if (count > 0)
+        to = std::copy_n(before.View<float>().data() + (b * now.heads + h) * count * now.dim, count * now.dim, to);
+      for (int64_t i = 0; i < now.length; ++i)
+        to = std::copy_n(from + b * now.batch_stride + h * now.head_stride + i * now.row_stride, now.dim, to);
+    }
+  }
+  return all;
+}
+
+Tensor Attend(RunContext& ctx, const AttentionJob& job) {
+  const HeadsOf &q = job.q, &k = job.k, &v = job.v;
+  Tensor y(TensorType::kFloat, Shape{q.batch, q.length, q.heads * v.dim});
+  const auto view = [](const HeadsOf& heads) {
+    return kernels::HeadView<const float>{heads.data.View<float>().data() + heads.offset, heads.batch_stride,
+                                          heads.head_stride, heads.row_stride};
+  };
+  kernels::AttentionArgs<float> args;
+  args.batch = q.batch;
+  args.q_heads = q.heads;
+  args.kv_heads = k.heads;
+  args.q_length = q.length;
+  args.kv_length = k.length;
+  args.dim = q.dim;
+  args.v_dim = v.dim;
+  args.q = view(q);
+  args.k = view(k);
+  args.v = view(v);
+  args.y = {y.MutableView<float>().data(), q.length * q.heads * v.dim, v.dim, q.heads * v.dim};
+  args.scale = job.scale != 0 ? job.scale : 1 / std::sqrt(static_cast<float>(q.dim));
+  args.softcap = job.softcap;
+  args.offsets = job.offsets.data();
+  args.valid = job.valid.empty() ? nullptr : job.valid.data();
+  args.left = job.left;
+  args.right = job.right;
+  if (job.bias.defined()) {
+    const bool by_head = job.bias.dim(1) != 1;
+    args.bias = job.bias.View<float>().data();
+    args.mask_length = k.length;
+    args.mask_batch = job.bias.dim(1) * q.length * k.length;
+    args.mask_head = by_head ? q.length * k.length : 0;
+    args.mask_row = k.length;
+    args.mask_column = 1;
+  }
+  const int64_t work = std::max<int64_t>(1, q.length * k.length * (q.dim + v.dim));
+  ctx.ParallelFor(q.batch * q.heads, std::max<int64_t>(1, 4 * kElementGrain / work),
+                  [&](int64_t begin, int64_t end) { kernels::Attend(args, begin, end); });
+  return y;
+}
+
+Tensor ScoreBias(const RunContext& ctx, int mask, int bias, const HeadsOf& q, const HeadsOf& k, float filter) {
+  const bool has_mask = mask >= 0 && ctx.HasInput(mask), has_bias = bias >= 0 && ctx.HasInput(bias);
+  if (!has_mask && !has_bias) return {};
+  const int64_t queries = q.length, keys = k.length;
+  Tensor given;
+  if (has_bias) {
+    given = AsType(ctx.tensor(bias), TensorType::kFloat);
+    const Shape& shape = given.shape();
+    if (shape.rank() != 4 || (shape[0] != 1 && shape[0] != q.batch) || (shape[1] != 1 && shape[1] != q.heads) ||
+        shape[2] != queries || shape[3] != keys)
+      ctx.FailInput(bias, fmt::format("must be [1 or {},1 or {},{},{}], got {}", q.batch, q.heads, queries, keys,
+                                      shape.ToString()));
+  }
+  const int64_t heads = has_bias ? given.dim(1) : 1;
+  Tensor all(TensorType::kFloat, Shape{q.batch, heads, queries, keys});
+  float* to = all.MutableView<float>().data();
+  const std::optional<MaskReader> reader =
+      has_mask ? std::optional<MaskReader>(std::in_place, ctx, mask, q.batch, queries, keys) : std::nullopt;
+  const float* const added = has_bias ? given.View<float>().data() : nullptr;
+  for (int64_t b = 0; b < q.batch; ++b) {
+    for (int64_t h = 0; h < heads; ++h) {
+      const int64_t first = has_bias ? ((given.dim(0) == 1 ? 0 : b) * heads + h) * queries * keys : 0;
+      for (int64_t i = 0; i < queries; ++i) {
+        for (int64_t key = 0; key < keys; ++key) {
+          const float value = reader && !reader->Sees(b, i, key) ? filter : 0;
+          *to++ = value + (has_bias ? added[first + i * keys + key] : 0);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE
