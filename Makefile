@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
+.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz test-shape-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -21,6 +21,7 @@ help:
 	@echo "make format-check     fails where make format would change something"
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
+	@echo "make test-shape-fuzz  SHAPE_SEEDS (first:count) random models: what is inferred against what runs give (long)"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
 
@@ -103,6 +104,10 @@ test-namespaces:
 RNN_SEEDS ?= 1000:20000
 test-rnn-fuzz: build
 	ONNXSEQ_RNN_SEEDS=$(RNN_SEEDS) build/release/bin/recurrent_test --gtest_filter='RecurrentRandom.*'
+
+SHAPE_SEEDS ?= 1000:20000
+test-shape-fuzz: build
+	ONNXSEQ_SHAPE_SEEDS=$(SHAPE_SEEDS) build/release/bin/shape_fuzz_test
 
 clean:
 	rm -rf build
