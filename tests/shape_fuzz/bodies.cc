@@ -45,12 +45,11 @@ void Maker::Loop() {
   inner.Add({Kind::kIndex, name + "i", {}});
   inner.Add({kind, name + "v", start.dims});
   inner.AddNodes(random_.Int(1, 4));
-  // Of a stack of nothing in a loop whose values change their rank the rank is not known to a run.
+  // A run does not know the dims of a stack of nothing where they change from iteration to iteration.
   const bool has_stacks =
       inner.text().find("Scan <") != std::string::npos || inner.text().find("Loop <") != std::string::npos;
-  const std::optional<size_t> rank = has_stacks ? std::optional(start.dims.size()) : std::nullopt;
-  const std::string carried = inner.Result(kind, rank),
-                    scanned = inner.Result(random_.OneIn(2) ? Kind::kIndex : Kind::kFloat);
+  const std::string carried = has_stacks ? inner.Copy(kind, name + "v") : inner.Result(kind);
+  const std::string scanned = inner.Result(random_.OneIn(2) ? Kind::kIndex : Kind::kFloat);
   const std::string condition = random_.OneIn(3) ? inner.Result(Kind::kBool) : std::string();
   const std::string go_on = condition.empty() ? fmt::format("  {}d = Identity ({}c)\n", name, name) : "";
   const Known out{kind, NewName(), start.dims};

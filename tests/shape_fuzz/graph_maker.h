@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -63,8 +62,9 @@ class Maker {
   const std::vector<Known>& values() const { return values_; }
   // A value of the kind, one of this graph's own if possible; made if there is none.
   Known Any(Kind kind);
-  // The last value of the kind that this graph has computed, of that rank if one is given, else a copy of any.
-  std::string Result(Kind kind, std::optional<size_t> rank = std::nullopt);
+  // The last value of the kind that this graph has computed, else a copy of any.
+  std::string Result(Kind kind);
+  std::string Copy(Kind kind, const std::string& name) { return Emit(kind, fmt::format("Identity ({})", name)).name; }
 
  private:
   Mark New() { return next_mark_++; }

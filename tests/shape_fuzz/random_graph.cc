@@ -24,10 +24,9 @@ Known Maker::Any(Kind kind) {
   return {};
 }
 
-std::string Maker::Result(Kind kind, std::optional<size_t> rank) {
+std::string Maker::Result(Kind kind) {
   for (auto it = values_.rbegin(); it != values_.rend(); ++it)
-    if (it->kind == kind && made_.contains(it->name) && rank.value_or(it->dims.size()) == it->dims.size())
-      return it->name;
+    if (it->kind == kind && made_.contains(it->name)) return it->name;
   const Known any = Any(kind);
   return Emit(kind, fmt::format("Identity ({})", any.name), any.dims).name;
 }
