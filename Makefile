@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
+.PHONY: help run test build program bench bench-peers bench-shapes peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz test-shape-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -16,11 +16,13 @@ help:
 	@echo "make asan | tsan      the C++ tests under AddressSanitizer + UBSan | ThreadSanitizer"
 	@echo "make bench            the benches: results checked, then timed"
 	@echo "make bench-peers      beside onnxruntime, OpenVINO and, where installed, PyTorch; THREADS=1 by default"
+	@echo "make bench-shapes     shape inference of large models beside onnx, onnxruntime's script, onnx-shape-inference and tract"
 	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
 	@echo "make format | tidy    clang-format and ruff | clang-tidy"
 	@echo "make format-check     fails where make format would change something"
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
+	@echo "make test-shape-fuzz  SHAPE_SEEDS (first:count) random models: what is inferred against what runs give (long)"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
 
@@ -49,12 +51,18 @@ bench: build
 # The peers live in an environment of their own: they are never needed to build, test or use onnxseq.
 PEERS := build/peers/bin/python
 THREADS ?= 1
-bench-peers: build
-	@test -x $(PEERS) || { /usr/bin/python3 -m venv build/peers && \
-	  $(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino; }
+bench-peers bench-shapes: peers
+peers: build
+	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
+	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino onnx-shape-inference sympy tract
 	@cmake --install build/release --component python --prefix "$$($(PEERS) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+
+bench-peers:
 	$(PEERS) bench/peers/recurrent.py $(THREADS)
 	$(PEERS) bench/peers/sequence_map.py $(THREADS)
+
+bench-shapes:
+	$(PEERS) bench/peers/shapes.py build/release/bin/onnxseq bench/results
 
 # The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
 # do outside a sanitizer, not end the process.
@@ -103,6 +111,10 @@ test-namespaces:
 RNN_SEEDS ?= 1000:20000
 test-rnn-fuzz: build
 	ONNXSEQ_RNN_SEEDS=$(RNN_SEEDS) build/release/bin/recurrent_test --gtest_filter='RecurrentRandom.*'
+
+SHAPE_SEEDS ?= 1000:20000
+test-shape-fuzz: build
+	ONNXSEQ_SHAPE_SEEDS=$(SHAPE_SEEDS) build/release/bin/shape_fuzz_test
 
 clean:
 	rm -rf build

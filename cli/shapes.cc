@@ -114,7 +114,9 @@ class ShapeTable {
         if (!attribute.has_g()) continue;
         const std::string body = place + "/" + std::string(attribute.name());
         if (!graphs_.contains(body)) continue;
-        rows_.push_back({fmt::format("{:{}}in {}:", "", depth * 2, body), ""});
+        rows_.push_back({fmt::format("{:{}}{} of {}:", "", depth * 2, std::string_view(attribute.name()),
+                                     std::string_view(body).substr(path.size() + 1, place.size() - path.size() - 1)),
+                         ""});
         AddGraph(attribute.g(), body, depth + 1);
       }
       for (const auto& output : node.output()) AddValue(graph, output, depth, seen);

@@ -51,9 +51,19 @@ struct SessionOptions {
   std::function<void(const std::string&)> on_warning;
 };
 
-// One node that has run, for those who watch. The references hold during the call only; values may be kept.
+// A graph that begins to run, for those who watch. The references hold during the call only; values may be kept.
+struct GraphEvent {
+  std::string_view path;  // "" for the main graph, "/map0/body" for a body
+  const GraphProto& graph;
+  uint64_t run;    // its number among all graphs that run on behalf of the main graph, each time anew
+  uint64_t outer;  // of the graph around it; its own for the main graph
+  std::span<const Value> inputs;
+};
+
+// One node that has run. As GraphEvent.
 struct NodeEvent {
-  std::string_view path;  // of the graph around it: "" for the main graph, "/map0/body" for a body
+  std::string_view path;  // of the graph around it
+  uint64_t run;           // of that graph
   const NodeProto& node;
   std::chrono::steady_clock::time_point begin, end;  // one moment for a node whose result is kept since loading
   // One for each of the node's outputs; null for one that was not computed since nobody uses it.
@@ -69,6 +79,9 @@ class ONNXSEQ_API RunObserver {
   // Called after each node on the thread that ran it, so from several at once where elements run side by side. What it
   // throws ends the run.
   virtual void OnNode(const NodeEvent& event) = 0;
+  // Called likewise before the first node of a graph, and after its last one unless one has failed.
+  virtual void OnGraph(const GraphEvent& /*event*/) {}
+  virtual void OnGraphEnd(uint64_t /*run*/) {}
 };
 
 struct RunOptions {

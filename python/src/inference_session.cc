@@ -15,6 +15,7 @@
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "runtime/profiler.h"
+#include "runtime/shape_check.h"
 
 namespace nb = nanobind;
 
@@ -259,6 +260,17 @@ nb::object InferenceSession::Profile(nb::dict feeds) {
     entries.append(one);
   }
   return entries;
+}
+
+nb::list InferenceSession::CheckShapes(nb::dict feeds) {
+  const ValueMap inputs = ReadFeeds(feeds);
+  ShapeCheck check(session_.model());
+  RunOptions options = OptionsOf(std::nullopt);
+  options.observer = &check;
+  WithoutGil([&] { static_cast<void>(session_.Run(inputs, {}, options)); });
+  nb::list contradictions;
+  for (const std::string& text : check.contradictions()) contradictions.append(text);
+  return contradictions;
 }
 
 nb::list InferenceSession::Inputs() const { return DescribeAll(session_.inputs()); }

@@ -66,6 +66,7 @@ class InferenceSession {
 
   nanobind::object Run(nanobind::object output_names, nanobind::dict feeds, std::optional<double> timeout);
   nanobind::object Profile(nanobind::dict feeds);
+  nanobind::list CheckShapes(nanobind::dict feeds);
   void Trim() const { session_.Trim(); }
   nanobind::list Inputs() const;
   nanobind::list Outputs() const;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds inferred values (as infer_shapes gives them) against the values of a run."""
+"""Holds inferred shapes (as infer_shapes gives them) against the truth as other engines found it, and what can be known of it."""
 
 import ast
 import operator
@@ -110,42 +110,3 @@ class Checker:
             if number not in (None, actual):
                 self.wrong.append(f"{where} is {actual}, inferred {text} = {number}")
         return self
-
-
-def check_value(checker, where, inferred, value):
-    """`value`: what Session.run gave, of a model whose inferred values are `inferred`."""
-    kind = "unknown" if inferred is None else inferred["kind"]
-    if kind == "optional":
-        if inferred["present"] is not None and inferred["present"] == (value is None):
-            checker.wrong.append(f"{where} is {value}, inferred present {inferred['present']}")
-        if value is not None:
-            check_value(checker, where, inferred["elem"], value)
-        return
-    if kind == "unknown" or value is None:
-        return
-    if (kind == "sequence") != isinstance(value, list):
-        checker.wrong.append(f"{where} is a {type(value).__name__}, inferred {kind}")
-    elif kind == "sequence":
-        if inferred["length"] is not None:
-            checker.dim(f"the length of {where}", inferred["length"], len(value))
-        known = inferred.get("elements")
-        for i, element in enumerate(value):
-            if known and len(known) == len(value):
-                check_value(checker, f"element {i} of {where}", known[i], element)
-            else:
-                check_tensor(checker, f"element {i} of {where}", inferred["elem"], element, True)
-    elif kind == "tensor":
-        check_tensor(checker, where, inferred, value, False)
-
-
-def check_tensor(checker, where, inferred, value, one_of_many):
-    value = np.asarray(value)
-    if inferred["kind"] != "tensor":
-        return
-    dtype = "string" if value.dtype.kind in "OUS" else value.dtype.name
-    checker.shape(where, inferred["shape"], inferred["dtype"], dtype, value.shape, "?", one_of_many)
-    elements = inferred.get("value")
-    if elements and inferred["shape"] == list(value.shape) and value.dtype.kind in "bi":
-        for i, (known, actual) in enumerate(zip(elements, value.ravel().tolist())):
-            if known is not None:
-                checker.dim(f"element {i} of {where}", known, int(actual))

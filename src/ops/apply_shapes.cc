@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is inferred, written back into the messages.
+#include <fmt/format.h>
+
 #include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "onnx_optim/shapes/shape_inference.h"
 #include "onnxseq/errors.h"
 #include "ops/infer_graph.h"
+#include "ops/infer_node.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -66,13 +71,16 @@ void KeepCommon(const TypeProto& from, TypeProto& to) {
     if (!(dims[i] == other.shape().dim(i))) dims[i].clear_value();
 }
 
-// The types of the values of each function, those that all its calls agree on.
-using FunctionTypes = std::map<std::string, std::map<std::string, TypeProto>>;
+// Types by name, one that is not set where nothing is known.
+using Types = std::map<std::string, TypeProto, std::less<>>;
+// Of each function's values and of those of its bodies, by the path from the function on ("" for its own): the types
+// all its calls agree on.
+using FunctionTypes = std::map<std::string, std::map<std::string, Types>>;
 FunctionTypes TypesOfFunctions(const InferenceRecord& record) {
   FunctionTypes functions;
   for (const BodyRecord& call : record.bodies) {
     if (call.function.empty()) continue;
-    const auto [types, first] = functions.try_emplace(call.function);
+    const auto [types, first] = functions[call.function].try_emplace(call.inner);
     for (const auto& [name, value] : call.values) {
       TypeProto type;
       const bool known = ToTypeProto(value, type);
@@ -86,56 +94,77 @@ FunctionTypes TypesOfFunctions(const InferenceRecord& record) {
   return functions;
 }
 
-void ApplyToFunction(FunctionProto& function, const std::map<std::string, TypeProto>& types) {
-  std::unordered_set<std::string_view> names;
-  for (ValueInfoProto& info : function.value_info()) {
-    names.insert(info.name());
-    const auto it = types.find(info.name());
-    if (it != types.end() && it->second.value_case() != TypeProto::VALUE_NOT_SET) FillType(it->second, info.ref_type());
-  }
-  const auto add = [&](const std::string& name) {
-    const auto it = name.empty() || names.contains(name) ? types.end() : types.find(name);
-    if (it == types.end() || it->second.value_case() == TypeProto::VALUE_NOT_SET) return;
-    ValueInfoProto& info = *function.add_value_info();
-    info.set_name(name);
-    *info.mutable_type() = it->second;
-  };
-  for (const String& name : std::as_const(function).input()) add(name);
-  for (const NodeProto& node : std::as_const(function).node())
-    for (const String& name : node.output()) add(name);
+bool TypeIn(const Types& types, std::string_view name, TypeProto& type) {
+  const auto it = types.find(name);
+  if (it == types.end() || it->second.value_case() == TypeProto::VALUE_NOT_SET) return false;
+  type = it->second;
+  return true;
 }
 
-// `find(name)` gives what is inferred of a value, null for nothing.
-template <class Find>
-void Apply(GraphProto& graph, Find find) {
+// Fills in what `infos` leave open and adds infos of the other `names`; none is added of those `outside`.
+// `type_of(name, type)` sets the type that is inferred of a value, or gives false.
+template <class Infos, class TypeOf>
+void ApplyToInfos(Infos& infos, const std::unordered_set<std::string_view>& outside,
+                  const std::vector<std::string_view>& names, const TypeOf& type_of) {
+  std::unordered_set<std::string> declared;
+  for (ValueInfoProto& info : infos) {
+    declared.insert(info.name());
+    TypeProto type;
+    if (type_of(info.name(), type)) FillType(type, info.ref_type());
+  }
+  for (const std::string_view name : names) {
+    TypeProto type;
+    if (name.empty() || outside.contains(name) || !declared.emplace(name).second || !type_of(name, type)) continue;
+    ValueInfoProto& info = infos.add();
+    info.set_name(String(name));
+    *info.mutable_type() = std::move(type);
+  }
+}
+
+template <class Nodes>
+void AddOutputs(const Nodes& nodes, std::vector<std::string_view>& names) {
+  for (const NodeProto& node : nodes)
+    for (const String& name : node.output()) names.push_back(name);
+}
+
+template <class TypeOf>
+void Apply(GraphProto& graph, const TypeOf& type_of) {
   std::unordered_set<std::string_view> outside;
   for (const ValueInfoProto& input : std::as_const(graph).input()) outside.insert(input.name());
-  const auto fill = [&](ValueInfoProto& info) {
-    const ShapeValue* value = find(info.name());
-    TypeProto type;
-    if (value != nullptr && ToTypeProto(*value, type)) FillType(type, info.ref_type());
-  };
   for (ValueInfoProto& output : graph.output()) {
     outside.insert(output.name());
-    fill(output);
+    TypeProto type;
+    if (type_of(output.name(), type)) FillType(type, output.ref_type());
   }
-  std::unordered_set<std::string_view> declared;
-  for (ValueInfoProto& info : graph.value_info()) {
-    declared.insert(info.name());
-    fill(info);
-  }
-  for (const NodeProto& node : std::as_const(graph).node()) {
-    for (const String& name : node.output()) {
-      if (name.empty() || outside.contains(name) || declared.contains(name)) continue;
-      const ShapeValue* value = find(name);
-      TypeProto type;
-      if (value == nullptr || !ToTypeProto(*value, type)) continue;
-      ValueInfoProto& info = *graph.add_value_info();
-      info.set_name(name);
-      *info.mutable_type() = std::move(type);
-      declared.insert(name);
+  std::vector<std::string_view> names;
+  AddOutputs(std::as_const(graph).node(), names);
+  ApplyToInfos(graph.value_info(), outside, names, type_of);
+}
+
+// `path`: from the function on to the nodes.
+void ApplyToBodies(RepeatedMessages<NodeProto>& nodes, const std::string& path,
+                   const std::map<std::string, Types>& types) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (AttributeProto& attribute : nodes[i].attribute()) {
+      if (!attribute.has_g()) continue;
+      const std::string inner =
+          fmt::format("{}/{}/{}", path, NodePathName(nodes[i], static_cast<int64_t>(i)), attribute.name().as_string());
+      GraphProto& body = attribute.ref_g();
+      if (const auto it = types.find(inner); it != types.end())
+        Apply(body, [&](std::string_view name, TypeProto& type) { return TypeIn(it->second, name, type); });
+      ApplyToBodies(body.node(), inner, types);
     }
   }
+}
+
+void ApplyToFunction(FunctionProto& function, const std::map<std::string, Types>& types, bool has_value_info) {
+  if (const auto own = types.find(""); own != types.end() && has_value_info) {
+    std::vector<std::string_view> names(std::as_const(function).input().begin(), std::as_const(function).input().end());
+    AddOutputs(std::as_const(function).node(), names);
+    ApplyToInfos(function.value_info(), {}, names,
+                 [&](std::string_view name, TypeProto& type) { return TypeIn(own->second, name, type); });
+  }
+  ApplyToBodies(function.node(), {}, types);
 }
 
 }  // namespace
@@ -144,7 +173,10 @@ namespace onnx_optim {
 namespace shapes {
 
 void ApplyInferredShapesToGraph(const ShapesContext& ctx, GraphProto& graph) {
-  Apply(graph, [&](std::string_view name) { return ctx.Find(name); });
+  Apply(graph, [&](std::string_view name, TypeProto& type) {
+    const ShapeValue* value = ctx.Find(name);
+    return value != nullptr && ToTypeProto(*value, type);
+  });
 }
 
 void ApplyInferredShapesToModel(const ShapesContext& ctx, ModelProto& model) {
@@ -160,17 +192,17 @@ void InferShapesModel(ModelProto& model) {
   for (const BodyRecord& body : record.bodies) {
     if (body.graph == nullptr) continue;
     // The model is the caller's to change, and the record's pointers lead into it.
-    Apply(const_cast<GraphProto&>(*body.graph), [&](std::string_view name) -> const ShapeValue* {
+    Apply(const_cast<GraphProto&>(*body.graph), [&](std::string_view name, TypeProto& type) {
       const auto it = body.values.find(std::string(name));
-      return it == body.values.end() ? nullptr : &it->second;
+      return it != body.values.end() && ToTypeProto(it->second, type);
     });
   }
-  // Functions have had types for their values since IR version 10.
-  if (model.ir_version() < 10) return;
+  // Functions have had types for their own values since IR version 10.
+  const bool has_value_info = model.ir_version() >= 10;
   const FunctionTypes types = TypesOfFunctions(record);
   for (FunctionProto& function : model.functions()) {
     const auto it = types.find(FunctionKey(function.domain(), function.name(), function.overload()));
-    if (it != types.end()) ApplyToFunction(function, it->second);
+    if (it != types.end()) ApplyToFunction(function, it->second, has_value_info);
   }
 }
 

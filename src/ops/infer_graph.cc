@@ -204,9 +204,11 @@ void GraphInference::InferFunction(ShapesContext& ctx, const NodeProto& node, in
   if (!node.name().empty()) place += fmt::format(" called by \"{}\"", std::string_view(node.name()));
   const Descent descent(*this, fmt::format("/{}", NodePathName(node, index)));
   try {
-    ++at_.functions;
+    at_.in_function = true;
+    at_.function = std::move(key);
+    at_.function_path = at_.path.size();
     WalkNodes(inside, body, {});
-    Keep(inside, nullptr, std::move(key));
+    Keep(inside, nullptr);
   } catch (Error& e) {
     e.AddNode(node.op_type(), node.name());
     e.AddPath(place);
@@ -266,7 +268,7 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
       }
       outputs.push_back(InferScope::Simplified(inside, *found));
     }
-    Keep(inside, at_.functions == 0 ? &body : nullptr, {});
+    Keep(inside, at_.in_function ? nullptr : &body);
   } catch (Error& e) {
     e.AddPath(place);
     throw;
@@ -283,12 +285,14 @@ std::vector<ShapeValue> GraphInference::InferBody(InferScope& scope, const Graph
   return outputs;
 }
 
-void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph, std::string function) {
+void GraphInference::Keep(const ShapesContext& ctx, const GraphProto* graph) {
   if (record_ == nullptr || !at_.recording) return;
   const std::string& path = at_.path;
   if (record_->bodies.size() >= kMaxRecords && !record_of_path_.contains(path)) return;
   const auto [it, is_new] = record_of_path_.try_emplace(path, record_->bodies.size());
-  if (is_new) record_->bodies.push_back({path, graph, std::move(function), {}});
+  if (is_new)
+    record_->bodies.push_back(
+        {path, graph, at_.function, path.substr(at_.in_function ? at_.function_path : path.size()), {}});
   BodyRecord& body = record_->bodies[it->second];
   body.values.clear();
   for (const std::string& name : ctx.Names())

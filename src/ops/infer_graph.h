@@ -18,11 +18,13 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 // The values of one body graph or call of a function, by name. `graph` is null for a call, and for a body inside one,
-// whose instance is gone; `function` is what the model calls, domain and name and overload, else empty.
+// whose instance is gone; those have the function that the model calls (FunctionKey), empty for the body of an
+// operator.
 struct BodyRecord {
   std::string path;  // "/loop0/body"
   const GraphProto* graph = nullptr;
   std::string function;
+  std::string inner;  // of a body inside a call: the path from there on; empty for the call
   std::map<std::string, ShapeValue> values;
 };
 std::string FunctionKey(std::string_view domain, std::string_view name, std::string_view overload);
@@ -73,7 +75,7 @@ class GraphInference {
   // Drops long values once there are too many, so that a short file cannot fill the memory with them.
   void LimitElements(InferScope& scope);
   void SetUnknown(ShapesContext& ctx, const NodeProto& node);
-  void Keep(const ShapesContext& ctx, const GraphProto* graph, std::string function);
+  void Keep(const ShapesContext& ctx, const GraphProto* graph);
 
   Mode mode_;
   InferenceRecord* record_;
@@ -81,10 +83,12 @@ class GraphInference {
   std::map<std::string, size_t> record_of_path_;
   // Where the walk stands.
   struct Position {
-    std::string path;        // of the graph being walked
-    int64_t node_index = 0;  // of the node being inferred
-    int depth = 0;           // of bodies and functions
-    int functions = 0;       // of functions alone: graphs below one do not outlive the walk
+    std::string path;          // of the graph being walked
+    int64_t node_index = 0;    // of the node being inferred
+    int depth = 0;             // of bodies and functions
+    bool in_function = false;  // graphs below one do not outlive the walk
+    std::string function;      // the innermost one's key,
+    size_t function_path = 0;  // and how long the path of its call is
     bool recording = true;
   };
   class Descent;

@@ -97,13 +97,19 @@ void ForgetShape(TypeProto& type) {
   if (type.has_tensor_type()) type.ref_tensor_type().clear_shape();
 }
 
+void ForgetShapesOfBodies(RepeatedMessages<NodeProto>& nodes);
+
 // Leaves kinds and element types of what the graph and its bodies declare of values inside and outputs.
 void ForgetShapes(GraphProto& graph, bool inputs) {
   for (auto* infos : {&graph.input(), &graph.output(), &graph.value_info()}) {
     for (ValueInfoProto& info : *infos)
       if (info.has_type() && (inputs || infos != &graph.input())) ForgetShape(info.ref_type());
   }
-  for (NodeProto& node : graph.node()) {
+  ForgetShapesOfBodies(graph.node());
+}
+
+void ForgetShapesOfBodies(RepeatedMessages<NodeProto>& nodes) {
+  for (NodeProto& node : nodes) {
     for (AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g()) ForgetShapes(attribute.ref_g(), true);
       for (GraphProto& body : attribute.graphs()) ForgetShapes(body, true);
@@ -184,9 +190,11 @@ void WriteShapes(ModelProto& model, const ShapeOptions& options) {
   }
   if (replaced) {
     ForgetShapes(graph, false);
-    for (FunctionProto& function : model.functions())
+    for (FunctionProto& function : model.functions()) {
       for (ValueInfoProto& info : function.value_info())
         if (info.has_type()) ForgetShape(info.ref_type());
+      ForgetShapesOfBodies(function.node());
+    }
   }
   if (!symbols.empty()) {
     for (auto* infos : {&graph.input(), &graph.output(), &graph.value_info()})

@@ -121,6 +121,44 @@ TEST(InferShapesModel, FunctionsGetTheTypesAllCallsAgreeOn) {
   EXPECT_TRUE(std::as_const(model).functions(0).value_info().empty());
 }
 
+// Bodies in functions, and in bodies there, and the bodies of a function that a function calls.
+TEST(InferShapesModel, BodiesInFunctionsToo) {
+  const std::string text = R"(<ir_version: 9, opset_import: ["" : 17, "my" : 1]>
+    g (float[N, 3] x, float[M, 3] w, bool c) => (y, z) { y = my.f(x, c) z = my.f(w, c) }
+    <opset_import: ["" : 17, "my" : 1], domain: "my"> f (a, c) => (d) {
+      d = If<then_branch = t () => (float[Rows, ?] p) { q = Neg(a) r = Shape(q) p = my.h(q, c) },
+             else_branch = e () => (s) {
+               [inner] s = If<then_branch = t () => (u) { u = Abs(a) }, else_branch = e () => (v) { v = Neg(a) }>(c)
+             }>(c)
+    }
+    <opset_import: ["" : 17], domain: "my"> h (a, c) => (d) {
+      d = If<then_branch = t () => (i) { j = Neg(a) i = Neg(j) }, else_branch = e () => (k) { k = Abs(a) }>(c)
+    })";
+  ModelProto model = ParseModelText(text);
+  InferShapesModel(model);
+  const auto body = [&](const RepeatedMessages<NodeProto>& nodes, size_t attribute) -> const GraphProto& {
+    return nodes[0].attribute(attribute).g();
+  };
+  const auto type = [](const ValueInfoProto& info) {
+    return info.name().as_string() + ": " + DescribeType(info.type());
+  };
+  const auto& functions = std::as_const(model).functions();
+  const GraphProto& then = body(functions[0].node(), 0);
+  EXPECT_EQ(type(then.output(0)), "p: tensor(float)[Rows,3]") << "what the author named stays";
+  ASSERT_EQ(then.value_info_size(), 2);
+  EXPECT_EQ(type(then.value_info(0)), "q: tensor(float)[?,3]");
+  EXPECT_EQ(type(then.value_info(1)), "r: tensor(int64)[2]");
+  const GraphProto& otherwise = body(functions[0].node(), 1);
+  EXPECT_EQ(type(otherwise.output(0)), "s: tensor(float)[?,3]");
+  EXPECT_EQ(type(body(otherwise.node(), 0).output(0)), "u: tensor(float)[?,3]");
+  EXPECT_EQ(type(body(functions[1].node(), 0).value_info(0)), "j: tensor(float)[?,3]");
+  EXPECT_TRUE(functions[0].value_info().empty()) << "they have none in this version";
+
+  WriteShapes(model, {.dims = {}, .shapes = {{"x", {"N", "5"}}, {"w", {"N", "5"}}}});
+  EXPECT_EQ(type(body(functions[0].node(), 0).output(0)), "p: tensor(float)[N,5]");
+  EXPECT_EQ(type(body(functions[0].node(), 0).value_info(0)), "q: tensor(float)[N,5]");
+}
+
 TEST(WriteShapes, RefusesWhatDoesNotFit) {
   const auto error = [](const ShapeOptions& options) {
     ModelProto model = Model("g (float[N, 3] x, seq(float[2]) s) => (y) { y = Identity(x) }");

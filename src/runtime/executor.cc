@@ -68,11 +68,14 @@ class NodeContext final : public RunContext {
     for (const int32_t slot : node.release) frame_[slot] = Value();
   }
 
-  // Tells the observer of what was computed when the plan was made.
-  void ShowFolded() const {
+  // Tells the observer that the graph begins to run, and of what was computed when the plan was made.
+  void ShowBegin(std::span<const Value> inputs, const uint64_t* outer) {
+    graph_run_ = run_.graph_runs.fetch_add(1, std::memory_order_relaxed);
+    run_.observer->OnGraph({plan_.path, *plan_.graph, graph_run_, outer == nullptr ? graph_run_ : *outer, inputs});
     const auto now = std::chrono::steady_clock::now();
     for (const FoldedNode& folded : plan_.folded) Show(*folded.node, now, now, folded.outputs, plan_.constants.data());
   }
+  void ShowEnd() const { run_.observer->OnGraphEnd(graph_run_); }
 
   const NodeProto& node() const override { return *node_->node; }
   const OpDef& op() const override { return *node_->op; }
@@ -128,7 +131,7 @@ class NodeContext final : public RunContext {
             const Value* values) const {
     std::vector<const Value*> outputs;
     for (const int32_t place : places) outputs.push_back(place < 0 ? nullptr : values + place);
-    run_.observer->OnNode({plan_.path, node, begin, end, outputs});
+    run_.observer->OnNode({plan_.path, graph_run_, node, begin, end, outputs});
   }
 
   void CheckInputs() const {
@@ -168,6 +171,7 @@ class NodeContext final : public RunContext {
   Value* frame_;
   std::span<const Value* const> outer_;
   const NodePlan* node_ = nullptr;
+  uint64_t graph_run_ = 0;                           // the current one, as the observer knows it
   std::vector<std::unique_ptr<class Body>> bodies_;  // by BodyPlan::index, made when first asked for
   Value unwanted_;
 };
@@ -176,23 +180,30 @@ class NodeContext final : public RunContext {
 // throw it may be destroyed only.
 class GraphRun {
  public:
-  GraphRun(const GraphPlan& plan, const RunState& run, std::span<const Value* const> outer)
-      : plan_(plan), run_(run), outer_(outer), lease_(plan.frames), context_(plan, run, *lease_, outer) {}
+  // `outer_run`: where the current run of the graph around it stands, null for the main graph.
+  GraphRun(const GraphPlan& plan, const RunState& run, std::span<const Value* const> outer, const uint64_t* outer_run)
+      : plan_(plan),
+        run_(run),
+        outer_(outer),
+        outer_run_(outer_run),
+        lease_(plan.frames),
+        context_(plan, run, *lease_, outer) {}
 
   void Run(std::span<Value> inputs, std::span<Value> outputs) {
     if (inputs.size() != plan_.inputs.size())
       throw InvalidArgument(fmt::format("the graph takes {} inputs, got {}", plan_.inputs.size(), inputs.size()));
     Frame& frame = *lease_;
+    if (run_.observer != nullptr) context_.ShowBegin(inputs, outer_run_);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (plan_.inputs[i] >= 0) frame[static_cast<size_t>(plan_.inputs[i])] = std::move(inputs[i]);
       inputs[i] = Value();
     }
-    if (run_.observer != nullptr) context_.ShowFolded();
     if (!invariant_done_) {
       RunNodes(plan_.invariant);
       invariant_done_ = true;
     }
     RunNodes(plan_.nodes);
+    if (run_.observer != nullptr) context_.ShowEnd();
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = Output(plan_.outputs[i]);
   }
 
@@ -240,6 +251,7 @@ class GraphRun {
   const GraphPlan& plan_;
   const RunState& run_;
   std::span<const Value* const> outer_;
+  const uint64_t* outer_run_;
   FrameLease lease_;
   NodeContext context_;
   bool invariant_done_ = false;
@@ -247,8 +259,9 @@ class GraphRun {
 
 class Body : public BodyRunner {
  public:
-  Body(const BodyPlan& plan, const NodeProto& node, const RunState& run, std::vector<const Value*> outer)
-      : plan_(plan), node_(node), run_(run), outer_(std::move(outer)) {}
+  Body(const BodyPlan& plan, const NodeProto& node, const RunState& run, std::vector<const Value*> outer,
+       const uint64_t& outer_run)
+      : plan_(plan), node_(node), run_(run), outer_(std::move(outer)), outer_run_(outer_run) {}
 
   int input_size() const override { return static_cast<int>(plan_.graph.inputs.size()); }
   int output_size() const override { return static_cast<int>(plan_.graph.outputs.size()); }
@@ -271,7 +284,7 @@ class Body : public BodyRunner {
 
   void Run(std::span<Value> inputs, std::span<Value> outputs) const override {
     try {
-      GraphRun graph(plan_.graph, run_, outer_);
+      GraphRun graph(plan_.graph, run_, outer_, &outer_run_);
       RunIn(graph, inputs, outputs);
     } catch (Error& e) {
       e.AddPath(plan_.Place(node_));
@@ -287,7 +300,7 @@ class Body : public BodyRunner {
   class Steps final : public BodySteps {
    public:
     Steps(const Body& body, std::string_view name)
-        : body_(body), name_(name), graph_(body.plan_.graph, body.run_, body.outer_) {}
+        : body_(body), name_(name), graph_(body.plan_.graph, body.run_, body.outer_, &body.outer_run_) {}
     void Run(std::span<Value> inputs, std::span<Value> outputs, int64_t number) override {
       try {
         body_.RunIn(graph_, inputs, outputs);
@@ -312,6 +325,7 @@ class Body : public BodyRunner {
   const NodeProto& node_;
   const RunState& run_;
   std::vector<const Value*> outer_;
+  const uint64_t& outer_run_;
 };
 
 NodeContext::NodeContext(const GraphPlan& plan, const RunState& run, Frame& frame, std::span<const Value* const> outer)
@@ -329,7 +343,7 @@ const BodyRunner& NodeContext::Body(std::string_view name) {
     std::vector<const Value*> outer;
     outer.reserve(found.captures.size());
     for (const ValueRef& ref : found.captures) outer.push_back(&At(ref));
-    body = std::make_unique<class Body>(found, node(), run_, std::move(outer));
+    body = std::make_unique<class Body>(found, node(), run_, std::move(outer), graph_run_);
   }
   return *body;
 }
@@ -353,7 +367,7 @@ RunThreadScope::~RunThreadScope() { current_run = before_; }
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs) {
-  GraphRun(plan, run, outer).Run(inputs, outputs);
+  GraphRun(plan, run, outer, nullptr).Run(inputs, outputs);
 }
 
 std::vector<Value> EvaluateConstant(const NodePlan& node, const GraphPlan& plan) {

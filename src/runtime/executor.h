@@ -33,6 +33,7 @@ struct RunState {
   RunObserver* observer = nullptr;
   uint64_t seed = 0;
   mutable std::atomic<uint64_t> draws{0};
+  mutable std::atomic<uint64_t> graph_runs{0};  // counted for the observer
 
   bool can_stop() const { return stop != nullptr; }
   // Throws TimeoutError when the run was cancelled or is past its deadline.

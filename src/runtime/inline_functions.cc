@@ -57,6 +57,12 @@ bool HasOpWithBody(const ModelProto& model, const Nodes& nodes, int depth) {
   });
 }
 
+bool HasBodies(const NodeProto& node) {
+  bool found = false;
+  ForEachBody(node, [&](const AttributeProto&, const GraphProto&) { found = true; });
+  return found;
+}
+
 class Inliner {
  public:
   explicit Inliner(ModelProto& model) : model_(model) {
@@ -64,13 +70,14 @@ class Inliner {
       functions_.emplace(Key(Domain(function.domain()), function.name(), function.overload()), &function);
   }
 
-  void Run() {
+  std::vector<InlinedCall> Run() {
     if (Count() > kMaxExpandedNodes)
       throw InvalidArgument(
           fmt::format("the model has more than {} nodes once its functions are written out", kMaxExpandedNodes));
     GraphProto& graph = *model_.mutable_graph();
-    ExpandGraph(graph, 0);
+    ExpandGraph(graph, {}, 0);
     model_.clear_functions();
+    return std::move(calls_);
   }
 
  private:
@@ -136,8 +143,18 @@ class Inliner {
     }
   }
 
-  void ExpandGraph(GraphProto& graph, int depth) {
+  // A node's place in the list is part of the path of its bodies when it has no name, and is about to change.
+  void NamePaths(Nodes& nodes) const {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      NodeProto& node = nodes[i];
+      const bool has_path = HasBodies(node) || Find(node) != nullptr || OpWithBody(model_, node) != nullptr;
+      if (node.name().empty() && has_path) node.set_name(NodePathName(node, static_cast<int64_t>(i)));
+    }
+  }
+
+  void ExpandGraph(GraphProto& graph, const std::string& path, int depth) {
     if (depth > kMaxGraphDepth) throw InvalidArgument(fmt::format("graphs nest deeper than {} levels", kMaxGraphDepth));
+    NamePaths(graph.node());
     Nodes expanded;
     Nodes pending;  // last first
     pending.swap(graph.node());
@@ -155,27 +172,32 @@ class Inliner {
       };
       if (const FunctionProto* function = Find(node)) {
         CheckOpsets(*function);
-        replace_by(Instantiate(*function, node));
+        replace_by(Instantiate(*function, node, path));
         continue;
       }
       if (const OpDef* op = OpWithBody(model_, node)) {
-        replace_by(InstantiateOp(*op, node));
+        replace_by(InstantiateOp(*op, node, path));
         continue;
       }
       for (AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) ExpandGraph(attribute.ref_g(), depth + 1);
-        for (GraphProto& body : attribute.graphs()) ExpandGraph(body, depth + 1);
+        const auto expand = [&](GraphProto& body) {
+          ExpandGraph(body, fmt::format("{}/{}/{}", path, node.name().as_string(), attribute.name().as_string()),
+                      depth + 1);
+        };
+        if (attribute.has_g()) expand(attribute.ref_g());
+        for (GraphProto& body : attribute.graphs()) expand(body);
       }
       expanded.push_back(std::move(node));
     }
     graph.node().swap(expanded);
   }
 
-  // The nodes that stand for the call.
-  Nodes Instantiate(const FunctionProto& function, const NodeProto& call) {
+  // The nodes that stand for the call in the graph at `path`.
+  Nodes Instantiate(const FunctionProto& function, const NodeProto& call, const std::string& path) {
     GraphProto body = InstantiateFunction(function, call);
     const std::string prefix = fmt::format("{}__{}/", function.name().as_string(), ++instances_);
-    const std::string caller = call.name().empty() ? call.op_type().as_string() : call.name().as_string();
+    const std::string caller = call.name();
+    calls_.push_back({prefix, fmt::format("{}/{}", path, caller)});
     std::unordered_map<std::string, std::string> names;
     for (size_t i = 0; i < body.input().size(); ++i)
       names.emplace(body.input(i).name(), i < call.input().size() ? call.input(i).as_string() : std::string());
@@ -188,6 +210,7 @@ class Inliner {
     }
     Nodes nodes;
     nodes.swap(body.node());
+    NamePaths(nodes);
     Rename(nodes, names, prefix, caller);
     for (const auto& [formal, actual] : passed) {
       NodeProto& copy = nodes.add();
@@ -201,11 +224,11 @@ class Inliner {
 
   // An operator's body is written for the model's operator set and holds a few nodes, so neither is checked. A model
   // that has none yet, having operators of other domains alone, gets the newest.
-  Nodes InstantiateOp(const OpDef& op, const NodeProto& node) {
+  Nodes InstantiateOp(const OpDef& op, const NodeProto& node, const std::string& path) {
     try {
       CheckNode(op, node);
       if (OpsetOf(model_, {}) < 0) model_.add_opset_import()->set_version(kMaxOpset);
-      return Instantiate(OpBody(op, node, OpsetOf(model_, {})), node);
+      return Instantiate(OpBody(op, node, OpsetOf(model_, {})), node, path);
     } catch (Error& e) {
       e.AddNode(node.op_type(), node.name());
       throw;
@@ -282,6 +305,7 @@ class Inliner {
   std::map<Key, const FunctionProto*> functions_;
   std::unordered_set<const FunctionProto*> checked_;
   int64_t instances_ = 0;
+  std::vector<InlinedCall> calls_;
 };
 
 }  // namespace
@@ -290,6 +314,6 @@ bool NeedsInlining(const ModelProto& model) {
   return !model.functions().empty() || HasOpWithBody(model, model.graph().node(), 0);
 }
 
-void InlineFunctions(ModelProto& model) { Inliner(model).Run(); }
+std::vector<InlinedCall> InlineFunctions(ModelProto& model) { return Inliner(model).Run(); }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -43,6 +43,12 @@ class ValueCollector : public RunObserver {
         values.insert_or_assign(std::string(name), *event.outputs[i]);
     if (next_ != nullptr) next_->OnNode(event);
   }
+  void OnGraph(const GraphEvent& event) override {
+    if (next_ != nullptr) next_->OnGraph(event);
+  }
+  void OnGraphEnd(uint64_t run) override {
+    if (next_ != nullptr) next_->OnGraphEnd(run);
+  }
 
   ValueMap values;
 
@@ -64,7 +70,7 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
   if (!options.data_folder.empty()) LoadExternalData(model, options.data_folder);
   if (NeedsInlining(model)) {
     inlined = model;
-    InlineFunctions(*inlined);
+    static_cast<void>(InlineFunctions(*inlined));
   }
   types.emplace(Runnable(), custom_ops);
   const GraphProto& graph = Runnable().graph();

@@ -285,6 +285,18 @@ bool ShapesContext::AddLessEqualConstraint(const OptimDim& a, const OptimDim& b,
   const Interval bounds = expr::IsOpaque(difference) ? Interval{kNoLower, kNoUpper} : Bounds(difference);
   if (bounds.upper < 0) return Contradict(constraint);
   if (bounds.lower < 0) {
+    // c*S + k >= 0.
+    const std::span<const expr::Term> terms = expr::TermsOf(difference);
+    const bool of_one = terms.size() == 1 && terms[0].factors.size() == 1 && !expr::IsOpaque(difference) &&
+                        terms[0].factors[0]->kind == expr::AtomKind::kSymbol;
+    if (of_one && terms[0].coefficient != kNoLower && difference.constant() != kNoLower) {
+      const int64_t c = terms[0].coefficient, k = difference.constant();
+      const Interval interval =
+          c > 0 ? Interval{-expr::FloorInt(k, c), kNoUpper} : Interval{kNoLower, expr::FloorInt(k, -c)};
+      if (!Tighten(terms[0].factors[0]->name, interval, constraint)) return false;
+      constraints_.push_back(std::move(constraint));
+      return true;
+    }
     const std::string* small = SymbolName(x);
     const std::string* large = SymbolName(y);
     if (small != nullptr && !Tighten(*small, {kNoLower, Bounds(y).upper}, constraint)) return false;

@@ -163,7 +163,7 @@ class Cli(unittest.TestCase):
 
     def test_shapes_table(self):
         out = self.succeed("shapes", EXAMPLES / "sequence_map_lstm_ragged" / "model.onnx")
-        self.assertIn("in /map/body:\n", out)
+        self.assertIn("body of map:\n", out)
         self.assertRegex(out, r"(?m)^ys +seq\(tensor\(float\)")
         self.assertRegex(out, r"(?m)^  y4 +tensor\(float\)\[")
 

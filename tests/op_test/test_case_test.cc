@@ -2,15 +2,10 @@
 // The parser of .test files and the comparison of values: a runner that accepts everything would prove nothing.
 #include "test_case.h"
 
-#include "check_shapes.h"
 #include "compare_values.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-using onnx_optim::shapes::ShapeValue;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 std::string ErrorOf(std::string_view text) {
   try {
@@ -90,37 +85,6 @@ TEST(Difference, Tells) {
   EXPECT_EQ(Difference(Tensor::Of<int64_t>({2}, {1, 10}), Tensor::Of<int64_t>({2}, {1, 11}), 1, 1),
             "element 1 has the bits a, expected b");
   EXPECT_EQ(Difference(Value(), tensor({1}), 1, 1), "is nothing, expected tensor(float)[1]");
-}
-
-TEST(Contradictions, AreFound) {
-  const ValueMap values = {{"x", Tensor::Of<int64_t>({2, 3}, {1, 2, 3, 4, 5, 6})},
-                           {"y", Tensor::Of<float>({4}, {1, 2, 3, 4})}};
-  const auto with = [&](const OptimShape& x, const OptimShape& y) {
-    const ShapeValue vx = ShapeValue::Tensor(TensorType::kInt64, x), vy = ShapeValue::Tensor(TensorType::kFloat, y);
-    return Contradictions(values, {}, [&](const std::string& name) { return name == "x" ? &vx : &vy; });
-  };
-  EXPECT_THAT(with({"N", "M"}, {"2*N"}), IsEmpty());
-  EXPECT_THAT(with({"N", 3}, {"N"}), ElementsAre("axis 0 of \"y\" is 4, but its symbol N is 2 elsewhere"));
-  EXPECT_THAT(with({"N", 3}, {"N+1"}), ElementsAre("axis 0 of \"y\" is 4, inferred N+1 = 3"));
-  EXPECT_THAT(with({"N", 4}, {"M"}), ElementsAre("axis 1 of \"x\" is 3, inferred 4"));
-  EXPECT_THAT(with({"N"}, {"M"}), ElementsAre("\"x\" is tensor(int64)[2,3], inferred tensor(int64)[N]"));
-}
-
-TEST(Contradictions, ElementsOfASequence) {
-  using onnx_optim::shapes::SequenceInfo;
-  const auto vector = [](int64_t n) { return Tensor(TensorType::kFloat, Shape{n}); };
-  const ValueMap values = {{"s", Sequence({vector(1), vector(2)})}, {"y", vector(1)}};
-  const ShapeValue y = ShapeValue::Tensor(TensorType::kFloat, {"N"});
-  const auto with = [&](const OptimDim& length, const OptimDim& dim, const ValueMap& inputs) {
-    const ShapeValue s =
-        ShapeValue::Sequence(SequenceInfo::Summary(length, ShapeValue::Tensor(TensorType::kFloat, {dim})));
-    return Contradictions(values, inputs, [&](const std::string& name) { return name == "s" ? &s : &y; });
-  };
-  EXPECT_THAT(with("L", "unk__1", {}), IsEmpty()) << "a fresh dim may differ from element to element";
-  EXPECT_THAT(with("L", "M", {}), ElementsAre("axis 0 of element 1 of \"s\" is 2, but its symbol M is 1 elsewhere"));
-  EXPECT_THAT(with("L", "M", values), IsEmpty()) << "fed so, whatever was declared";
-  EXPECT_THAT(with(3, "M", values), ElementsAre("the length of \"s\" is 2, inferred 3"));
-  EXPECT_THAT(with("L", 1, values), ElementsAre("axis 0 of element 1 of \"s\" is 2, inferred 1"));
 }
 
 }  // namespace

@@ -292,7 +292,10 @@ ShapeValue CarriedValues::Stacked(size_t output, const OptimDim& runs, bool some
     }
     // Without a run a size no input names cannot be known.
     const bool lost = in_number || (!some && onnx_optim::MentionsFresh(dim));
-    dims.push_back(lost ? scope_.Fresh() : stacked_.Of(dim));
+    OptimDim stacked = lost ? scope_.Fresh() : stacked_.Of(dim);
+    // Nor is there a node then that fails for sizes which make the dim negative.
+    if (!some && !ctx_.ProvablyGreaterEqual(stacked, OptimDim(0))) stacked = onnx_optim::Max(stacked, OptimDim(0));
+    dims.push_back(std::move(stacked));
   }
   const int at = scope_.NormalizeAxis(axis, static_cast<int>(dims.size()) + 1, "attribute 'scan_output_axes'");
   dims.insert(dims.begin() + at, runs);

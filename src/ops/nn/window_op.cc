@@ -114,6 +114,7 @@ OptimShape WindowedShape(InferScope& scope, const WindowAttributes& attributes, 
     const int64_t pads = attributes.begin[d] + attributes.end[d];
     if (dim.IsInt() && !same && dim.AsInt() + pads < attributes.Extent(axis))
       scope.Fail(scope.InputSubject(0), DoesNotFit(attributes.Extent(axis), dim.AsInt() + pads, axis + 2));
+    if (!same) scope.RequireSize(dim + (pads - attributes.Extent(axis)));
     dim = WindowLength(attributes, axis, dim);
   }
   return shape;

@@ -189,12 +189,11 @@ class MapRule {
     return true;
   }
 
-  // Binds what is true of every element; its symbols that vary are the elements' own.
+  // Binds what is true of every element, under names of this body's own where elements differ: the same sequence may be
+  // mapped again, around this or inside it, at another element.
   void BindAny() {
     for (size_t i = 0; i < infos_.size(); ++i) {
-      if (!infos_[i]) continue;
-      const ShapeValue& elem = infos_[i]->elem;
-      bound_[i] = elem.IsTensor() ? elem : ShapeValue::Tensor(infos_[i]->ElemDtype(), OptimShape::Unknown());
+      if (infos_[i]) bound_[i] = AnyElement(scope_, *infos_[i]);
     }
   }
 
@@ -202,13 +201,9 @@ class MapRule {
     const int64_t mark = FreshNumber(scope_.Fresh().AsExpr());
     BindAny();
     const std::vector<ShapeValue> outputs = Walk(true);
-    std::vector<std::string> inputs_vary;
-    for (const std::optional<SequenceInfo>& info : infos_) {
-      if (info) inputs_vary.insert(inputs_vary.end(), info->varying.begin(), info->varying.end());
-    }
     for (size_t o = 0; o < outputs.size(); ++o) {
-      // What the body made is each step's own as well.
-      std::vector<std::string> varying = inputs_vary;
+      // What was made here is each step's own.
+      std::vector<std::string> varying;
       for (const std::string& symbol : SymbolsOf(outputs[o])) {
         if (FreshNumber(symbol) >= mark) varying.push_back(symbol);
       }
@@ -236,11 +231,12 @@ class MapRule {
     const OptimDim e = Substitute(dim, *symbol, OptimDim(0));
     const OptimDim c = Substitute(dim, *symbol, OptimDim(1)) - e;
     if (c * self + e != dim) return std::nullopt;
-    for (const std::optional<SequenceInfo>& info : infos_) {
-      if (!info || !info->elem.HasRank()) continue;
-      for (size_t axis = 0; axis < info->elem.Shape().Rank(); ++axis) {
-        if (info->elem.Shape()[axis] != self) continue;
-        if (const std::optional<OptimDim> sum = info->AxisSum(static_cast<int64_t>(axis)))
+    for (size_t i = 0; i < infos_.size(); ++i) {
+      if (!infos_[i]) continue;
+      const OptimShape& shape = bound_[i].Shape();
+      for (size_t axis = 0; !shape.IsUnknown() && axis < shape.Rank(); ++axis) {
+        if (shape[axis] != self) continue;
+        if (const std::optional<OptimDim> sum = infos_[i]->AxisSum(static_cast<int64_t>(axis)))
           return c * *sum + e * length_;
       }
     }
