@@ -8,17 +8,17 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// The matrix as int32, less its zero points.
+// The matrix as T, less its zero points.
+template <class T>
 Tensor Centered(const RunContext& ctx, int i, int zero_input, bool rows) {
-  Tensor matrix = AsType(ctx.tensor(i), TensorType::kInt32);
+  Tensor matrix = AsType(ctx.tensor(i), kTensorTypeOf<T>);
   if (!ctx.HasInput(zero_input)) return matrix;
   const Granularity granularity(ctx, zero_input, matrix.shape(), rows);
-  const Tensor zeros = AsType(ctx.tensor(zero_input), TensorType::kInt32);
-  const std::span<const int32_t> zero = zeros.View<int32_t>();
+  const Tensor zeros = AsType(ctx.tensor(zero_input), kTensorTypeOf<T>);
+  const std::span<const T> zero = zeros.View<T>();
   matrix.Unshare();
   int64_t at = 0;
-  for (int32_t& element : matrix.MutableView<int32_t>())
-    element -= zero[static_cast<size_t>(granularity.PlaceOf(at++))];
+  for (T& element : matrix.MutableView<T>()) element -= zero[static_cast<size_t>(granularity.PlaceOf(at++))];
   return matrix;
 }
 
@@ -47,12 +47,27 @@ int64_t Granularity::PlaceOf(int64_t element) const {
   return by_matrix_ ? matrix * (rows_ ? matrix_size_ / columns_ : columns_) + line : line;
 }
 
-Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+namespace {
+
+template <class T>
+Tensor Product(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   const PlannedProduct plan = PlanProduct(ctx, a, b);
-  Tensor y(TensorType::kInt32, plan.shape);
+  Tensor y(kTensorTypeOf<T>, plan.shape);
   if (y.NumElements() > 0)
-    Multiply(ctx, plan.product, Centered(ctx, a, a_zero, true), Centered(ctx, b, b_zero, false), y);
+    Multiply(ctx, plan.product, Centered<T>(ctx, a, a_zero, true), Centered<T>(ctx, b, b_zero, false), y);
   return y;
+}
+
+}  // namespace
+
+Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+  return Product<int32_t>(ctx, a, a_zero, b, b_zero);
+}
+
+Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+  for (const int i : {a, b})
+    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype())) return Product<float>(ctx, a, a_zero, b, b_zero);
+  return AsType(Product<int32_t>(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MatMulInteger and QLinearMatMul share: products of 8-bit matrices, less their zero points, as int32.
+// What MatMulInteger and QLinearMatMul share: products of 8-bit matrices, less their zero points.
 #pragma once
 
 #include "ops/math/matmul_op.h"
@@ -21,7 +21,10 @@ class Granularity {
   bool rows_, by_matrix_ = false;
 };
 
-// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given. Sums wrap.
+// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given, as int32. Sums
+// wrap.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
+// The same as float; of matrices of floats, either of them, computed as float.
+Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

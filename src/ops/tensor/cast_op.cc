@@ -9,14 +9,26 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+std::unique_ptr<OpState> PrepareCast(const PrepareContext& ctx) {
+  using Rounding = kernels::CastRules::Rounding;
+  auto state = std::make_unique<CastState>();
+  state->rules.saturate = ctx.attrs().Int("saturate", 1) != 0;
+  const std::string mode = ctx.attrs().String("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    FailAttribute("round_mode", fmt::format("is \"{}\", must be up, down or nearest", mode));
+  state->rules.rounding = mode == "up" ? Rounding::kUp : mode == "down" ? Rounding::kDown : Rounding::kNearest;
+  return state;
+}
+
 void RunCast(RunContext& ctx, TensorType to) {
   if (ctx.tensor(0).dtype() == to) return ctx.SetOutput(0, ctx.TakeInput(0));
   const Tensor x = ctx.tensor(0);
   const int64_t n = x.NumElements();
+  const kernels::CastRules& rules = ctx.state<CastState>().rules;
   Tensor y(to, x.shape());
   if (x.dtype() == TensorType::kString) {
     const std::string* from = x.View<std::string>().data();
-    const int64_t done = kernels::CastFromString(from, y.mutable_data(), to, n);
+    const int64_t done = kernels::CastFromString(from, y.mutable_data(), to, n, rules);
     if (done < n) {
       const std::string text = from[done].substr(0, 40);
       ctx.FailInput(0, fmt::format("element {}, \"{}\", is no number", done, text));
@@ -24,13 +36,13 @@ void RunCast(RunContext& ctx, TensorType to) {
   } else if (to == TensorType::kString) {
     kernels::CastToString(x.data(), x.dtype(), y.MutableView<std::string>().data(), n);
   } else {
-    const auto from_size = static_cast<size_t>(onnx_optim::BitsOf(x.dtype())) / 8;
-    const auto to_size = static_cast<size_t>(onnx_optim::BitsOf(to)) / 8;
+    const size_t from_size = onnx_optim::BytesOf(x.dtype());
+    const size_t to_size = onnx_optim::BytesOf(to);
     const auto* from = static_cast<const std::byte*>(x.data());
     auto* const out = static_cast<std::byte*>(y.mutable_data());
     ctx.ParallelFor(n, kElementGrain, [&](int64_t begin, int64_t end) {
       const auto first = static_cast<size_t>(begin);
-      kernels::Cast(from + first * from_size, x.dtype(), out + first * to_size, to, end - begin);
+      kernels::Cast(from + first * from_size, x.dtype(), out + first * to_size, to, end - begin, rules);
     });
   }
   ctx.SetOutput(0, std::move(y));
