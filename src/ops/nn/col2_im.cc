@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Col2Im: columns [N, C * places, L] of a window back to the image [N, C, image_shape] it slid over, sums where it
-// overlapped. Of float types. https://onnx.ai/onnx/operators/onnx__Col2Im.html
+// overlapped, whole numbers as double. https://onnx.ai/onnx/operators/onnx__Col2Im.html
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void Add(const Tensor& columns, Tensor& image, int64_t planes, const kernels::Wi
 
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor columns = Widened(ctx.tensor(0));
+  const Tensor columns = kIntTypes.Has(type) ? AsType(ctx.tensor(0), TensorType::kDouble) : Widened(ctx.tensor(0));
   const std::vector<int64_t> image = ReadSizes(ctx, 1), block = ReadSizes(ctx, 2);
   if (columns.rank() != 3) ctx.FailInput(0, fmt::format("must have rank 3, got {}", columns.TypeString()));
   if (block.size() != image.size())
@@ -73,10 +73,10 @@ std::span<const OpDef> col2_im_ops() {
       {.domain = "",
        .type = "Col2Im",
        .since_version = 18,
-       .inputs = {{"input", kFloatTypes, "T"},
+       .inputs = {{"input", kNumericTypes, "T"},
                   {"image_shape", {TensorType::kInt64}},
                   {"block_shape", {TensorType::kInt64}}},
-       .outputs = {{"output", kFloatTypes, "T"}},
+       .outputs = {{"output", kNumericTypes, "T"}},
        .attributes = {{"dilations", AttrKind::kInts}, {"pads", AttrKind::kInts}, {"strides", AttrKind::kInts}},
        .shape = ShapeRule,
        .run = Run},
