@@ -58,11 +58,33 @@ TEST(Npy, HeaderIsAlignedAndEndsInANewline) {
   EXPECT_EQ(bytes[bytes.size() - 5], '\n');
 }
 
+Tensor Codes(TensorType type, std::initializer_list<uint8_t> codes) {
+  Tensor tensor(type, {static_cast<int64_t>(codes.size())});
+  std::ranges::copy(codes, static_cast<uint8_t*>(tensor.mutable_data()));
+  return tensor;
+}
+
 TEST(Npy, NarrowIntegersAreWidened) {
-  Tensor packed(TensorType::kInt4, {3});
-  const unsigned char bits[] = {0xf1, 0x07};
-  std::memcpy(packed.mutable_data(), bits, 2);
-  EXPECT_EQ(Difference(ReadNpy(WriteNpy(packed), "a.npy"), Tensor::Of<int8_t>({3}, {1, -1, 7})), "");
+  const auto written = [](TensorType type, std::initializer_list<uint8_t> codes) {
+    return ReadNpy(WriteNpy(Codes(type, codes)), "a.npy");
+  };
+  EXPECT_EQ(Difference(written(TensorType::kInt4, {1, 15, 7}), Tensor::Of<int8_t>({3}, {1, -1, 7})), "");
+  EXPECT_EQ(Difference(written(TensorType::kUint2, {1, 3}), Tensor::Of<uint8_t>({2}, {1, 3})), "");
+  EXPECT_EQ(Difference(written(TensorType::kFloat8e5m2, {1, 200}), Tensor::Of<uint8_t>({2}, {1, 200})), "");
+}
+
+TEST(Feeds, BytesAreWhatTheInputDeclares) {
+  const ValueDescription described[] = {{.name = "i", .type = "tensor(int4)", .shape = {}},
+                                        {.name = "f", .type = "seq(tensor(float8e5m2))", .shape = {}},
+                                        {.name = "b", .type = "tensor(uint8)", .shape = {}}};
+  const ValueMap got = ValuesFromArrays({{"i", Tensor::Of<int8_t>({2}, {-1, 7})},
+                                         {"f/0", Tensor::Of<uint8_t>({1}, {0x3c})},
+                                         {"b", Tensor::Of<uint8_t>({1}, {3})}},
+                                        described);
+  EXPECT_EQ(Difference(got.at("i"), Codes(TensorType::kInt4, {15, 7})), "");
+  EXPECT_EQ(ShortView(got.at("i").tensor()), "[-1, 7]");
+  EXPECT_EQ(ShortView(got.at("f").sequence()[0]), "[1]");
+  EXPECT_EQ(got.at("b").tensor().dtype(), TensorType::kUint8);
 }
 
 TEST(Npy, ReadsFortranOrderAndBigEndian) {

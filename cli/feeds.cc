@@ -16,6 +16,8 @@
 #include "npz.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
+#include "ops/as_type.h"
+#include "ops/op_def.h"
 #include "print_value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -109,8 +111,16 @@ Tensor RandomTensor(TensorType type, Shape shape, Random& random, const std::str
     case TensorType::kBool:
       Fill<bool>(tensor, bit);
       break;
-    default:
+    case TensorType::kString:
+    case TensorType::kComplex64:
+    case TensorType::kComplex128:
+    case TensorType::kUndefined:
       Fail(subject, fmt::format("there are no random values of type {}", onnx_optim::ToTypeString(type)));
+    default: {  // types without a C++ type of their own
+      const bool floating = onnx_optim::IsFloatTensorType(type);
+      return AsType(RandomTensor(floating ? TensorType::kFloat : TensorType::kInt8, tensor.shape(), random, subject),
+                    type);
+    }
   }
   return tensor;
 }
@@ -151,6 +161,21 @@ Value RandomValue(const TypeProto& type, const std::map<std::string, int64_t>& s
   return sequence;
 }
 
+// Bytes as codes of the type that `declared` ("tensor(int4)", "seq(tensor(int4))") says, where numpy has no name for
+// it.
+Tensor AsDeclared(Tensor tensor, std::string_view declared) {
+  constexpr std::string_view kTensor = "tensor(";
+  const size_t start = declared.find(kTensor);
+  if (start == std::string_view::npos) return tensor;
+  declared.remove_prefix(start + kTensor.size());
+  const TensorType type = onnx_optim::TensorTypeFromName(declared.substr(0, declared.find(')')));
+  if (!kNarrowTypes.Has(type) || (tensor.dtype() != TensorType::kInt8 && tensor.dtype() != TensorType::kUint8))
+    return tensor;
+  Tensor codes(type, tensor.shape());
+  if (codes.ByteSize() > 0) std::memcpy(codes.mutable_data(), tensor.data(), codes.ByteSize());
+  return codes;
+}
+
 std::string TensorDifference(const Tensor& got, const Tensor& expected) {
   if (got.dtype() != expected.dtype() || got.shape() != expected.shape()) {
     return fmt::format("expected {}, got {}", expected.TypeString(), got.TypeString());
@@ -172,7 +197,7 @@ std::string TensorDifference(const Tensor& got, const Tensor& expected) {
 
 Value ReadFeedFile(const std::string& path, const ValueDescription& input) {
   const std::string suffix = std::filesystem::path(path).extension().string();
-  if (suffix == ".npy") return ReadNpy(ReadFileBytes(path), path);
+  if (suffix == ".npy") return AsDeclared(ReadNpy(ReadFileBytes(path), path), input.type);
   if (suffix == ".npz") {
     ValueMap values = ValuesFromArrays(ReadNpz(path), {&input, 1});
     auto found = values.find(input.name);
@@ -185,19 +210,23 @@ Value ReadFeedFile(const std::string& path, const ValueDescription& input) {
 }
 
 ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span<const ValueDescription> known) {
-  std::set<std::string_view> names;
-  for (const ValueDescription& value : known) names.insert(value.name);
+  std::map<std::string_view, std::string_view> types;
+  for (const ValueDescription& value : known) types.emplace(value.name, value.type);
+  const auto type_of = [&](const std::string& name) {
+    const auto found = types.find(name);
+    return found == types.end() ? std::string_view() : found->second;
+  };
   ValueMap values;
-  std::map<std::string, std::map<int64_t, const Tensor*>> lists;
+  std::map<std::string, std::map<int64_t, Tensor>> lists;
   for (const auto& [name, tensor] : arrays) {
     const size_t slash = name.rfind('/');
     const std::string stem = name.substr(0, slash == std::string::npos ? 0 : slash);
     const std::string_view last = std::string_view(name).substr(slash + 1);
     const std::optional<int64_t> index = ParseInt(last);
-    if (slash == std::string::npos || names.contains(name)) {
-      values.insert_or_assign(name, tensor);
+    if (slash == std::string::npos || types.contains(name)) {
+      values.insert_or_assign(name, AsDeclared(tensor, type_of(name)));
     } else if (index && *index >= 0) {
-      lists[stem].emplace(*index, &tensor);
+      lists[stem].emplace(*index, AsDeclared(tensor, type_of(stem)));
     } else if (last == "none") {
       values.insert_or_assign(stem, Value());
     } else if (last == "dtype") {
@@ -215,10 +244,10 @@ ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span
     for (const auto& [index, tensor] : elements) {
       if (index != static_cast<int64_t>(list.size()))
         Fail(name, fmt::format("element {} of the sequence is missing", list.size()));
-      if (!list.empty() && tensor->dtype() != list.front().dtype())
-        Fail(name, fmt::format("element {} is {}, element 0 {}", index, onnx_optim::ToTypeString(tensor->dtype()),
+      if (!list.empty() && tensor.dtype() != list.front().dtype())
+        Fail(name, fmt::format("element {} is {}, element 0 {}", index, onnx_optim::ToTypeString(tensor.dtype()),
                                onnx_optim::ToTypeString(list.front().dtype())));
-      list.push_back(*tensor);
+      list.push_back(tensor);
     }
     values.insert_or_assign(name, Sequence(std::move(list)));
   }

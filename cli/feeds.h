@@ -17,7 +17,8 @@ Value ReadFeedFile(const std::string& path, const ValueDescription& input);
 
 // Arrays by name to values: NAME a tensor, NAME/0, NAME/1, ... a sequence, NAME/dtype with it when it is empty,
 // NAME/none an absent optional. A name in `known` is one value whatever it looks like. InvalidArgument when the
-// elements of a sequence are not all there.
+// elements of a sequence are not all there. Arrays of bytes become the type of 8 bits and fewer that `known` declares
+// for their name.
 ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span<const ValueDescription> known);
 // The reverse.
 std::map<std::string, Tensor> ArraysFromValues(const ValueMap& values);

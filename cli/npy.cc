@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "onnxseq/errors.h"
+#include "ops/as_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -62,7 +63,7 @@ ElementFormat ParseDescr(std::string_view field, const std::string& what) {
     size_t size;
     TensorType type;
   };
-  static constexpr std::array<Known, 15> kKnown{{{'f', 4, TensorType::kFloat},
+  static constexpr std::array<Known, 16> kKnown{{{'f', 4, TensorType::kFloat},
                                                  {'f', 8, TensorType::kDouble},
                                                  {'f', 2, TensorType::kFloat16},
                                                  {'i', 1, TensorType::kInt8},
@@ -76,7 +77,8 @@ ElementFormat ParseDescr(std::string_view field, const std::string& what) {
                                                  {'b', 1, TensorType::kBool},
                                                  {'c', 8, TensorType::kComplex64},
                                                  {'c', 16, TensorType::kComplex128},
-                                                 {'V', 2, TensorType::kBfloat16}}};
+                                                 {'V', 2, TensorType::kBfloat16},
+                                                 {'V', 1, TensorType::kUint8}}};
   for (const Known& known : kKnown) {
     if (descr[1] == known.kind && size == known.size) format.type = known.type;
   }
@@ -207,19 +209,6 @@ std::string NpyHeader(std::string_view descr, const Shape& shape) {
   return out + header;
 }
 
-// Elements narrower than a byte, low bits first, one a byte.
-std::string Widened(const Tensor& tensor, int bits, bool is_signed) {
-  std::string out;
-  const auto* packed = static_cast<const unsigned char*>(tensor.data());
-  const int per_byte = 8 / bits;
-  for (int64_t i = 0; i < tensor.NumElements(); ++i) {
-    int value = (packed[i / per_byte] >> (i % per_byte * bits)) & ((1 << bits) - 1);
-    if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
-    out += static_cast<char>(value);
-  }
-  return out;
-}
-
 }  // namespace
 
 Tensor ReadNpy(std::string_view bytes, const std::string& what) {
@@ -284,12 +273,9 @@ std::string WriteNpy(const Tensor& tensor) {
     }
     return out;
   }
-  const int bits = BitsOf(type);
-  if (bits < 8) {
-    const bool is_signed = type == TensorType::kInt4 || type == TensorType::kInt2;
-    return NpyHeader(is_signed ? "|i1" : "|u1", tensor.shape()) + Widened(tensor, bits, is_signed);
-  }
-  const int size = bits / 8;
+  // numpy has no name for whole numbers of less than a byte.
+  if (type == TensorType::kInt4 || type == TensorType::kInt2) return WriteNpy(AsType(tensor, TensorType::kInt8));
+  const size_t size = BytesOf(type);
   std::string descr = fmt::format("|V{}", size);
   if (type == TensorType::kBool) {
     descr = "|b1";

@@ -8,12 +8,13 @@
 #include <complex>
 
 #include "base/visible_text.h"
+#include "ops/as_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 // Calls fn with element i: an int64_t, uint64_t, bool, float, double, std::complex<double> or std::string. Types
-// without a C++ type give their stored bits.
+// without a C++ type are a float or int64_t.
 template <class Fn>
 auto VisitElement(const Tensor& tensor, int64_t i, Fn&& fn) {
   const auto at = static_cast<size_t>(i);
@@ -51,13 +52,9 @@ auto VisitElement(const Tensor& tensor, int64_t i, Fn&& fn) {
     case TensorType::kString:
       return fn(tensor.View<std::string>()[at]);
     default: {
-      const int bits = BitsOf(tensor.dtype());
-      const int64_t first = i * bits;
-      int value = static_cast<const unsigned char*>(tensor.data())[first / 8] >> (first % 8);
-      value &= (1 << bits) - 1;
-      const bool is_signed = tensor.dtype() == TensorType::kInt4 || tensor.dtype() == TensorType::kInt2;
-      if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
-      return fn(int64_t{value});
+      const Tensor element = tensor.Part(i, Shape{});
+      if (IsFloatTensorType(tensor.dtype())) return fn(AsType(element, TensorType::kFloat).View<float>()[0]);
+      return fn(AsType(element, TensorType::kInt64).View<int64_t>()[0]);
     }
   }
 }

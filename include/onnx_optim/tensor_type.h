@@ -3,6 +3,7 @@
 // alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -62,8 +63,10 @@ ONNXSEQ_API std::string_view TensorTypeName(TensorType type) noexcept;
 ONNXSEQ_API std::string_view NumpyTypeName(TensorType type) noexcept;
 // The type with this TensorTypeName or NumpyTypeName; kUndefined when none has.
 ONNXSEQ_API TensorType TensorTypeFromName(std::string_view name) noexcept;
-// Bits of one element in memory: 4 for int4 (two share a byte), 0 for string and undefined.
+// Bits of one element in messages and files, where int4 takes 4; 0 for string and undefined.
 ONNXSEQ_API int BitsOf(TensorType type) noexcept;
+// Bytes of one element in memory: 1 for types of up to 8 bits, sizeof(std::string) for string, 0 for undefined.
+ONNXSEQ_API size_t BytesOf(TensorType type) noexcept;
 
 }  // namespace onnx_optim
 

@@ -65,7 +65,9 @@ class ONNXSEQ_API Shape {
   };
 };
 
-// The C++ type of an element. bool is one byte; int4 and narrower have none and are reached through data().
+// The C++ type of an element. bool is one byte. Floats of 8 bits and fewer and whole numbers of 4 and 2 bits have none
+// and are reached through data(): each is a byte with its code in the low bits, as the ml_dtypes of numpy are; what is
+// above them counts for nothing and is zero where the library writes. Files pack several into a byte.
 template <class T>
 inline constexpr TensorType kTensorTypeOf = TensorType::kUndefined;
 template <>
@@ -165,7 +167,7 @@ class ONNXSEQ_API Tensor {
   int rank() const { return shape_.rank(); }
   int64_t dim(int i) const { return shape_[i]; }
   int64_t NumElements() const { return num_elements_; }
-  // Bytes of the elements; narrow types are packed, low bits first. For strings sizeof(std::string) each.
+  // Bytes of the elements: BytesOf(dtype()) each.
   size_t ByteSize() const;
 
   const void* data() const { return data_; }
@@ -192,8 +194,7 @@ class ONNXSEQ_API Tensor {
 
   // The same elements under another shape of the same count (InvalidArgument otherwise).
   Tensor WithShape(Shape shape) const;
-  // shape.NumElements() consecutive elements from `first` on, sharing storage. first and the end must lie inside; not
-  // for types narrower than a byte.
+  // shape.NumElements() consecutive elements from `first` on, sharing storage. first and the end must lie inside.
   Tensor Part(int64_t first, Shape shape) const;
 
   // "tensor(float)[2,3]"

@@ -49,13 +49,15 @@ constexpr std::array<std::pair<int, TensorType>, 16> kNumpyTypes{{{NPY_FLOAT, Te
                                                                   {NPY_CFLOAT, TensorType::kComplex64},
                                                                   {NPY_CDOUBLE, TensorType::kComplex128}}};
 // Those of the ml_dtypes package, by name.
-constexpr std::array<std::pair<const char*, TensorType>, 11> kMlTypes{{{"bfloat16", TensorType::kBfloat16},
+constexpr std::array<std::pair<const char*, TensorType>, 13> kMlTypes{{{"bfloat16", TensorType::kBfloat16},
                                                                        {"float8_e4m3fn", TensorType::kFloat8e4m3fn},
                                                                        {"float8_e4m3fnuz", TensorType::kFloat8e4m3fnuz},
                                                                        {"float8_e5m2", TensorType::kFloat8e5m2},
                                                                        {"float8_e5m2fnuz", TensorType::kFloat8e5m2fnuz},
                                                                        {"float8_e8m0fnu", TensorType::kFloat8e8m0},
                                                                        {"float4_e2m1fn", TensorType::kFloat4e2m1},
+                                                                       {"float6_e2m3fn", TensorType::kFloat6e2m3},
+                                                                       {"float6_e3m2fn", TensorType::kFloat6e3m2},
                                                                        {"uint4", TensorType::kUint4},
                                                                        {"int4", TensorType::kInt4},
                                                                        {"uint2", TensorType::kUint2},
@@ -147,20 +149,6 @@ Tensor StringsOf(PyArrayObject* array) {
   return tensor;
 }
 
-// One element a byte to packed ones, low bits first.
-Tensor Packed(PyArrayObject* array, TensorType type, int bits) {
-  Tensor tensor(type, ShapeOf(array));
-  auto* out = static_cast<unsigned char*>(tensor.mutable_data());
-  const auto* in = static_cast<const unsigned char*>(PyArray_DATA(array));
-  std::memset(out, 0, tensor.ByteSize());
-  const int per_byte = 8 / bits;
-  for (int64_t i = 0; i < tensor.NumElements(); ++i) {
-    out[i / per_byte] =
-        static_cast<unsigned char>(out[i / per_byte] | (in[i] & ((1 << bits) - 1)) << (i % per_byte * bits));
-  }
-  return tensor;
-}
-
 // Takes over the reference.
 Tensor TensorFromArray(Ref object, FeedReferences& references) {
   PyArrayObject* array = AsArray(object.get());
@@ -179,8 +167,6 @@ Tensor TensorFromArray(Ref object, FeedReferences& references) {
     object = Own(PyArray_FromAny(object.get(), DescrOf(type), 0, 0, NPY_ARRAY_CARRAY_RO, nullptr));
     array = AsArray(object.get());
   }
-  const int bits = BitsOf(type);
-  if (bits < 8) return Packed(array, type, bits);
   Tensor tensor = Tensor::Borrow(PyArray_DATA(array), type, ShapeOf(array), references.owner());
   references.Adopt(object.release());
   return tensor;
@@ -351,17 +337,6 @@ PyObject* StringArray(const Tensor& tensor) {
   return array.release();
 }
 
-void Unpack(const Tensor& tensor, int bits, unsigned char* out) {
-  const auto* in = static_cast<const unsigned char*>(tensor.data());
-  const bool is_signed = tensor.dtype() == TensorType::kInt4 || tensor.dtype() == TensorType::kInt2;
-  const int per_byte = 8 / bits;
-  for (int64_t i = 0; i < tensor.NumElements(); ++i) {
-    int value = (in[i / per_byte] >> (i % per_byte * bits)) & ((1 << bits) - 1);
-    if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
-    out[i] = static_cast<unsigned char>(value);
-  }
-}
-
 void DeleteTensor(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, nullptr)); }
 
 enum class Sharing { kHandOver, kReadOnly };
@@ -370,18 +345,12 @@ PyObject* ArrayFromTensor(const Tensor& tensor, Sharing sharing) {
   if (tensor.dtype() == TensorType::kString) return StringArray(tensor);
   PyArray_Descr* descr = DescrOf(tensor.dtype());
   if (descr == nullptr) throw InvalidArgument(fmt::format("this numpy has no elements of {}", tensor.TypeString()));
-  const int bits = BitsOf(tensor.dtype());
   auto* dims = const_cast<npy_intp*>(tensor.shape().begin());
   const bool may_share = sharing == Sharing::kReadOnly || (tensor.ByteSize() > kCopyBytes && tensor.IsUnique());
-  if (bits < 8 || !may_share) {
+  if (!may_share) {
     PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims, nullptr, nullptr, 0, nullptr);
     if (array == nullptr) throw PythonError();
-    void* data = PyArray_DATA(AsArray(array));
-    if (bits < 8) {
-      Unpack(tensor, bits, static_cast<unsigned char*>(data));
-    } else if (tensor.ByteSize() > 0) {
-      std::memcpy(data, tensor.data(), tensor.ByteSize());
-    }
+    if (tensor.ByteSize() > 0) std::memcpy(PyArray_DATA(AsArray(array)), tensor.data(), tensor.ByteSize());
     return array;
   }
   auto holder = std::make_unique<Tensor>(tensor);

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import onnxseq
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT64, STRING = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
 
@@ -72,12 +72,29 @@ def test_inputs_and_outputs_are_described():
 
 
 NUMPY_TYPES = ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "c8", "c16"]
-ML_TYPES = [getattr(ml_dtypes, name) for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4")]
+ML_TYPES = [
+    getattr(ml_dtypes, name)
+    for name in [
+        "bfloat16",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+        "float4_e2m1fn",
+        "float6_e2m3fn",
+        "float6_e3m2fn",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+    ]
+]
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(name) for name in NUMPY_TYPES + ML_TYPES], ids=str)
 def test_every_element_type(dtype):
-    value = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]).astype(dtype)
+    value = np.array([[0.5, 1, 1], [1, 0.5, 1], [1, 1, 0.5]]).astype(dtype)
     model = nothing(tensor("x", helper.np_dtype_to_tensor_dtype(dtype)))
     (got,) = onnxseq.InferenceSession(model).run(None, {"x": value})
     assert got.dtype == dtype
@@ -88,6 +105,23 @@ def test_narrow_integers_keep_their_sign():
     value = np.array([-8, 7, -1], ml_dtypes.int4)
     (got,) = onnxseq.InferenceSession(nothing(tensor("x", TensorProto.INT4))).run(None, {"x": value})
     assert got.tolist() == [-8, 7, -1]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("dtype", [np.dtype(name) for name in ML_TYPES], ids=str)
+def test_initialisers_of_every_element_type(dtype, raw):
+    value = np.array([0.5, 1, 0.5, 1, 1]).astype(dtype)
+    if raw:
+        initialiser = numpy_helper.from_array(value, "w")
+    else:
+        initialiser = helper.make_tensor("w", helper.np_dtype_to_tensor_dtype(dtype), [5], value)
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["w"], ["y"])], "g", [], [tensor("y", initialiser.data_type)], [initialiser]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)])
+    (got,) = onnxseq.InferenceSession(model).run(None, {})
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, value)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,9 @@ std::string ToTypeString(TensorType type) { return "tensor(" + std::string(RowOf
 std::string_view TensorTypeName(TensorType type) noexcept { return RowOf(type).name; }
 std::string_view NumpyTypeName(TensorType type) noexcept { return RowOf(type).numpy; }
 int BitsOf(TensorType type) noexcept { return RowOf(type).bits; }
+size_t BytesOf(TensorType type) noexcept {
+  return type == TensorType::kString ? sizeof(std::string) : (static_cast<size_t>(RowOf(type).bits) + 7) / 8;
+}
 
 TensorType TensorTypeFromName(std::string_view name) noexcept {
   for (int32_t i = 1; i < kTensorTypeCount; ++i)

@@ -16,6 +16,7 @@
 #include "onnx_optim/tensor_type.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/value.h"
+#include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -67,13 +68,11 @@ bool HoldsData(const TensorProto& tensor) {
 
 // The bytes the tensor takes; nothing when type and dims do not say, which whoever reads the tensor reports.
 std::optional<int64_t> BytesNeeded(const TensorProto& tensor) {
-  const int bits = onnx_optim::BitsOf(onnx_optim::DataTypeToTensorType(tensor.data_type()));
-  if (bits == 0 || std::ranges::any_of(tensor.dims(), [](int64_t dim) { return dim < 0; })) return std::nullopt;
+  const TensorType type = onnx_optim::DataTypeToTensorType(tensor.data_type());
+  if (onnx_optim::BitsOf(type) == 0 || std::ranges::any_of(tensor.dims(), [](int64_t dim) { return dim < 0; }))
+    return std::nullopt;
   const auto elements = CheckedProduct(std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
-  if (!elements) return std::nullopt;
-  if (bits >= 8) return CheckedMul(*elements, bits / 8);
-  const int per_byte = 8 / bits;
-  return *elements / per_byte + (*elements % per_byte != 0);
+  return elements ? RawBytes(type, *elements) : std::nullopt;
 }
 
 std::string Describe(const TensorProto& tensor) {

@@ -196,18 +196,10 @@ void TextPrinter::TensorValues(const TensorProto& proto) {
   }
   const int bits = onnx_optim::BitsOf(tensor.dtype());
   if (bits == 16) return numbers(uint16_t{});
-  if (bits >= 6) return numbers(uint8_t{});
-  // Several elements share a byte, the first in its low bits.
-  const int per_byte = 8 / bits;
-  const bool is_signed = tensor.dtype() == TensorType::kInt4 || tensor.dtype() == TensorType::kInt2;
-  const auto* bytes = static_cast<const uint8_t*>(tensor.data());
-  out_ += '{';
-  for (int64_t i = 0; i < tensor.NumElements(); ++i) {
-    int value = bytes[i / per_byte] >> i % per_byte * bits & ((1 << bits) - 1);
-    if (is_signed && value >> (bits - 1) != 0) value -= 1 << bits;
-    Say("{}{}", i == 0 ? "" : ", ", value);
-  }
-  out_ += '}';
+  if (tensor.dtype() != TensorType::kInt4 && tensor.dtype() != TensorType::kInt2) return numbers(uint8_t{});
+  const int sign = 1 << (bits - 1);
+  const std::span codes(static_cast<const uint8_t*>(tensor.data()), tensor.ByteSize());
+  Listed("{", codes, "}", [&](uint8_t code) { Say("{}", (code ^ sign) - sign); });
 }
 
 void TextPrinter::Attribute(const AttributeProto& attribute) {

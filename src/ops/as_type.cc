@@ -12,6 +12,10 @@ Tensor AsType(const Tensor& t, TensorType type) {
   return cast;
 }
 
+Tensor WithOwnType(const Tensor& t) {
+  return kernels::NarrowFloat::Find(t.dtype()) != nullptr ? AsType(t, TensorType::kFloat) : t;
+}
+
 Tensor Widened(const Tensor& t) {
   const bool half = t.dtype() == TensorType::kFloat16 || t.dtype() == TensorType::kBfloat16;
   return half ? AsType(t, TensorType::kFloat) : t;

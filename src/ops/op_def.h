@@ -46,16 +46,20 @@ inline constexpr TypeSet kIntTypes = kSignedIntTypes | kUnsignedIntTypes;
 inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntTypes;
 inline constexpr TypeSet kBoolType{TensorType::kBool};
 inline constexpr TypeSet kIndexTypes{TensorType::kInt32, TensorType::kInt64};
+inline constexpr TypeSet kFloat8Types{TensorType::kFloat8e4m3fn, TensorType::kFloat8e4m3fnuz, TensorType::kFloat8e5m2,
+                                      TensorType::kFloat8e5m2fnuz};
+// Without sign, without zero: the scales of others.
+inline constexpr TypeSet kPowerType{TensorType::kFloat8e8m0};
+// Whole numbers of 4 and 2 bits, floats of 4 and 6.
+inline constexpr TypeSet kSubByteTypes{TensorType::kInt4,      TensorType::kUint4,      TensorType::kInt2,
+                                       TensorType::kUint2,     TensorType::kFloat4e2m1, TensorType::kFloat6e2m3,
+                                       TensorType::kFloat6e3m2};
+inline constexpr TypeSet kNarrowTypes = kFloat8Types | kPowerType | kSubByteTypes;
 // Every type with a C++ type of its own: kNumericTypes, bool, string, complex.
-inline constexpr TypeSet kAllTypes =
+inline constexpr TypeSet kNativeTypes =
     kNumericTypes | TypeSet{TensorType::kBool, TensorType::kString, TensorType::kComplex64, TensorType::kComplex128};
-
-// Every type, those without a C++ type of their own included.
-inline constexpr TypeSet kEveryType = [] {
-  TypeSet all;
-  all.bits = ~0u;
-  return all;
-}();
+// Every type: for what moves elements, whose sizes are all it needs, and for what does not look at them.
+inline constexpr TypeSet kAllTypes = kNativeTypes | kNarrowTypes;
 
 // Which kinds of value a formal takes. kSequence is of tensors. kAny: whatever there is, absent optionals too.
 enum class FormalKind : uint8_t { kTensor, kSequence, kTensorOrSequence, kMap, kSequenceOfMaps, kAny };

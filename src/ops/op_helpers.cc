@@ -81,7 +81,7 @@ void CopyStrided(RunContext& ctx, const Tensor& from, int64_t offset, std::span<
                                 strides);
     return;
   }
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(source.dtype())) / 8;
+  const size_t size = onnx_optim::BytesOf(source.dtype());
   const auto* data = static_cast<const std::byte*>(source.data()) + static_cast<ptrdiff_t>(size) * offset;
   void* const to = out.mutable_data();
   // Pieces that hold whole rows of the outermost dim keep the tiles of a transpose whole.

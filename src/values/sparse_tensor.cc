@@ -37,10 +37,7 @@ Tensor TensorFromSparse(const SparseTensorProto& proto) {
       (!linear && indices.dim(1) != rank))
     fail(fmt::format("has indices {}, expected tensor(int64)[{}] or tensor(int64)[{},{}]", indices.TypeString(), count,
                      count, rank));
-  const int bits = onnx_optim::BitsOf(values.dtype());
-  if (values.dtype() != TensorType::kString && bits < 8)
-    throw Unsupported(fmt::format("has elements of type {}", onnx_optim::TensorTypeName(values.dtype())), where);
-  const size_t width = values.dtype() == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(bits) / 8;
+  const size_t width = onnx_optim::BytesOf(values.dtype());
   if (*elements > kMaxDenseBytes / static_cast<int64_t>(width))
     throw Unsupported(
         fmt::format("{} is over 1 GiB in dense form", onnx_optim::ToTypeString(values.dtype()) + shape.ToString()),

@@ -60,21 +60,15 @@ struct Extent {
 };
 Extent ExtentOf(TensorType dtype, const Shape& shape) {
   if (dtype == TensorType::kUndefined) throw InvalidArgument("a tensor needs an element type");
-  const int64_t bits =
-      dtype == TensorType::kString ? 8 * static_cast<int64_t>(sizeof(std::string)) : onnx_optim::BitsOf(dtype);
   const auto describe = [&] { return onnx_optim::ToTypeString(dtype) + shape.ToString(); };
   for (const int64_t dim : shape)
     if (dim < 0) throw InvalidArgument(fmt::format("{} has a negative dim", describe()));
   const auto elements = CheckedProduct(shape.dims());
   if (!elements)
     throw InvalidArgument(fmt::format("{} is too large: its element count does not fit in 64 bits", describe()));
-  if (bits >= 8) {
-    const auto bytes = CheckedMul(*elements, bits / 8);
-    if (!bytes) throw InvalidArgument(fmt::format("{} is too large: its size does not fit in 64 bits", describe()));
-    return {*elements, *bytes};
-  }
-  const int64_t per_byte = 8 / bits;
-  return {*elements, *elements / per_byte + (*elements % per_byte != 0)};
+  const auto bytes = CheckedMul(*elements, static_cast<int64_t>(onnx_optim::BytesOf(dtype)));
+  if (!bytes) throw InvalidArgument(fmt::format("{} is too large: its size does not fit in 64 bits", describe()));
+  return {*elements, *bytes};
 }
 
 size_t AlignmentOf(TensorType dtype) {
@@ -82,7 +76,7 @@ size_t AlignmentOf(TensorType dtype) {
     case TensorType::kComplex128:
       return alignof(std::complex<double>);
     default:
-      return std::max<size_t>(1, static_cast<size_t>(onnx_optim::BitsOf(dtype)) / 8);
+      return std::max<size_t>(1, onnx_optim::BytesOf(dtype));
   }
 }
 
@@ -152,16 +146,12 @@ Tensor Tensor::WithShape(Shape shape) const {
 }
 
 Tensor Tensor::Part(int64_t first, Shape shape) const {
-  const int bits = onnx_optim::BitsOf(dtype_);
-  if (dtype_ != TensorType::kString && bits < 8)
-    throw InvalidArgument(fmt::format("{} has no parts: its elements share bytes", TypeString()));
   const auto count = CheckedProduct(shape.dims());
   if (!count || first < 0 || *count > num_elements_ || first > num_elements_ - *count)
     throw InvalidArgument(fmt::format("{} has no part {} from element {} on", TypeString(), shape.ToString(), first));
-  const size_t width = dtype_ == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(bits) / 8;
   Tensor tensor;
   tensor.storage_ = storage_;
-  tensor.data_ = static_cast<char*>(data_) + static_cast<size_t>(first) * width;
+  tensor.data_ = static_cast<char*>(data_) + static_cast<size_t>(first) * onnx_optim::BytesOf(dtype_);
   tensor.num_elements_ = *count;
   tensor.shape_ = std::move(shape);
   tensor.dtype_ = dtype_;

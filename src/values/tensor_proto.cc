@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,44 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 using onnx_optim::BitsOf;
+
+// Codes of fewer than 8 bits, one to a byte, from a stream of bits, the first in the lowest ones.
+void Unpack(const char* packed, int bits, std::span<uint8_t> codes) {
+  const auto* from = reinterpret_cast<const uint8_t*>(packed);
+  unsigned held = 0;
+  int count = 0;  // of bits in `held`
+  for (uint8_t& code : codes) {
+    if (count < bits) {
+      held |= static_cast<unsigned>(*from++) << count;
+      count += 8;
+    }
+    code = static_cast<uint8_t>(held & ((1u << bits) - 1));
+    held >>= bits;
+    count -= bits;
+  }
+}
+
+// The stream, filled up with zeros to whole bytes.
+std::string Packed(std::span<const uint8_t> codes, int bits) {
+  std::string packed;
+  packed.reserve(codes.size());
+  unsigned held = 0;
+  int count = 0;
+  for (const uint8_t code : codes) {
+    held |= (code & ((1u << bits) - 1)) << count;
+    count += bits;
+    if (count < 8) continue;
+    packed.push_back(static_cast<char>(held & 0xff));
+    held >>= 8;
+    count -= 8;
+  }
+  if (count > 0) packed.push_back(static_cast<char>(held));
+  return packed;
+}
+
+std::span<uint8_t> Codes(Tensor& tensor) {
+  return {static_cast<uint8_t*>(tensor.mutable_data()), static_cast<size_t>(tensor.NumElements())};
+}
 
 // The typed fields of TensorProto, by what may lie in them.
 enum class Field { kFloat, kInt32, kInt64, kDouble, kUint64, kString, kRaw };
@@ -125,12 +164,17 @@ class Reader {
   Tensor ReadRaw() const {
     if (type_ == TensorType::kString) Fail("has its data in raw_data, tensor(string) keeps it in string_data");
     const std::string_view raw = proto_.raw_data().view();
-    const int64_t needed = PackedBytes();
+    const int64_t needed = *RawBytes(type_, elements_);
     if (static_cast<uint64_t>(needed) != raw.size())
       Fail(fmt::format("has {} bytes of raw_data, {} needs {}", raw.size(), Describe(), needed));
     if (type_ == TensorType::kBool)
       for (size_t i = 0; i < raw.size(); ++i) CheckBool(static_cast<uint8_t>(raw[i]), i);
-    const auto width = static_cast<uintptr_t>(std::min(8, std::max(8, BitsOf(type_)) / 8));
+    if (BitsOf(type_) < 8) {
+      Tensor tensor(type_, shape_);
+      Unpack(raw.data(), BitsOf(type_), Codes(tensor));
+      return tensor;
+    }
+    const uintptr_t width = std::min<uintptr_t>(8, onnx_optim::BytesOf(type_));
     if (reinterpret_cast<uintptr_t>(raw.data()) % width == 0)
       return Tensor::Borrow(raw.data(), type_, shape_, proto_.raw_data().owner());
     Tensor tensor(type_, shape_);
@@ -182,17 +226,21 @@ class Reader {
     return ReadPacked();
   }
 
-  // Types narrower than a byte: each number is one byte of the packed form; some writers extend its sign.
+  // Types narrower than a byte: each number is one byte of the packed form, or one element of 6 bits; some writers
+  // extend its sign.
   Tensor ReadPacked() const {
     const auto& values = proto_.int32_data();
-    CheckCount(values.size(), PackedBytes(), Field::kInt32);
+    const bool alone = BitsOf(type_) == 6;
+    CheckCount(values.size(), alone ? elements_ : *RawBytes(type_, elements_), Field::kInt32);
     for (size_t i = 0; i < values.size(); ++i)
       if (values[i] < -128 || values[i] > 255)
         Fail(fmt::format("has {} at int32_data[{}], which does not fit in a byte of {}", values[i], i,
                          onnx_optim::TensorTypeName(type_)));
+    std::string bytes;
+    bytes.reserve(values.size());
+    for (const int32_t value : values) bytes.push_back(static_cast<char>(alone ? value & 0x3f : value));
     Tensor tensor(type_, shape_);
-    auto* to = static_cast<uint8_t*>(tensor.mutable_data());
-    for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<uint8_t>(values[i]);
+    Unpack(bytes.data(), alone ? 8 : BitsOf(type_), Codes(tensor));
     return tensor;
   }
 
@@ -211,11 +259,6 @@ class Reader {
   void CheckBool(int64_t value, size_t i) const {
     if (value != 0 && value != 1) Fail(fmt::format("has {} as bool element {}", value, i));
   }
-  int64_t PackedBytes() const {
-    const int bits = BitsOf(type_);
-    if (bits >= 8) return elements_ * (bits / 8);
-    return elements_ / (8 / bits) + (elements_ % (8 / bits) != 0);
-  }
 
   const TensorProto& proto_;
   TensorType type_ = TensorType::kUndefined;
@@ -224,6 +267,12 @@ class Reader {
 };
 
 }  // namespace
+
+std::optional<int64_t> RawBytes(TensorType type, int64_t elements) {
+  const int bits = BitsOf(type);
+  if (bits >= 8) return CheckedMul(elements, bits / 8);
+  return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+}
 
 Tensor TensorFromProto(const TensorProto& proto) { return Reader(proto).Read(); }
 
@@ -235,6 +284,9 @@ TensorProto TensorToProto(const Tensor& tensor, std::string_view name) {
   for (const int64_t dim : tensor.shape()) proto.add_dims(dim);
   if (tensor.dtype() == TensorType::kString) {
     for (const std::string& text : tensor.View<std::string>()) proto.add_string_data(Bytes(text));
+  } else if (const int bits = BitsOf(tensor.dtype()); bits < 8) {
+    const std::span codes(static_cast<const uint8_t*>(tensor.data()), static_cast<size_t>(tensor.NumElements()));
+    proto.set_raw_data(Packed(codes, bits));
   } else {
     proto.set_raw_data(tensor.data(), tensor.ByteSize());
   }

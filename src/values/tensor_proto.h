@@ -3,6 +3,8 @@
 // no more memory than its own bytes justify. Hosts are little-endian, as the messages are.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "onnx_proto/onnx.h"
@@ -10,10 +12,14 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// Bytes that so many elements take in raw_data, where those of less than a byte are one stream of bits, the first in
+// the lowest ones. Nothing when that does not fit in 64 bits; 0 for strings.
+std::optional<int64_t> RawBytes(TensorType type, int64_t elements);
+
 // The tensor in `proto`. raw_data is borrowed when it is aligned for the element type (the message's bytes then live as
-// long as the tensor), anything else is copied. Throws InvalidArgument, subject `tensor "w"`, for dims, data and
-// element type that do not belong together; Unsupported for data in an external file (the reader of the file brings
-// that in) and for segments.
+// long as the tensor), anything else is copied, elements of less than a byte to one byte each. Throws InvalidArgument,
+// subject `tensor "w"`, for dims, data and element type that do not belong together; Unsupported for data in an
+// external file (the reader of the file brings that in) and for segments.
 Tensor TensorFromProto(const TensorProto& proto);
 // The dense form, up to 1 GiB. Same errors; indices must lie inside the dims, each at most once, in ascending order.
 Tensor TensorFromSparse(const SparseTensorProto& proto);

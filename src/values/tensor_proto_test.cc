@@ -101,9 +101,30 @@ TEST(TensorProtoTest, Int32FieldHoldsEveryNarrowType) {
                              TensorProto::FLOAT8E5M2FNUZ, TensorProto::FLOAT8E8M0})
     EXPECT_THAT(BytesOf(read(type, {2}, {0x38, 0xff})), ElementsAre(0x38, 0xff)) << type;
   for (const int32_t type : {TensorProto::INT4, TensorProto::UINT4, TensorProto::FLOAT4E2M1})
-    EXPECT_THAT(BytesOf(read(type, {3}, {0x21, -1})), ElementsAre(0x21, 0xff)) << type;
+    EXPECT_THAT(BytesOf(read(type, {3}, {0x21, -1})), ElementsAre(1, 2, 15)) << type;
   for (const int32_t type : {TensorProto::INT2, TensorProto::UINT2})
-    EXPECT_THAT(BytesOf(read(type, {5}, {0xe4, 1})), ElementsAre(0xe4, 1)) << type;
+    EXPECT_THAT(BytesOf(read(type, {5}, {0xe4, 1})), ElementsAre(0, 1, 2, 3, 1)) << type;
+  for (const int32_t type : {TensorProto::FLOAT6E2M3, TensorProto::FLOAT6E3M2})
+    EXPECT_THAT(BytesOf(read(type, {3}, {0x3f, 1, 2})), ElementsAre(0x3f, 1, 2)) << type;
+}
+
+TEST(TensorProtoTest, RawDataPacksNarrowElements) {
+  const auto packed = [](TensorType type, std::initializer_list<uint8_t> codes) {
+    Tensor tensor(type, Shape{static_cast<int64_t>(codes.size())});
+    std::ranges::copy(codes, static_cast<uint8_t*>(tensor.mutable_data()));
+    const TensorProto proto = TensorToProto(tensor);
+    EXPECT_THAT(BytesOf(TensorFromProto(proto)).size(), codes.size());
+    const std::string_view raw = proto.raw_data().view();
+    return std::vector<uint8_t>(raw.begin(), raw.end());
+  };
+  EXPECT_THAT(packed(TensorType::kInt4, {1, 15, 7}), ElementsAre(0xf1, 0x07));
+  EXPECT_THAT(packed(TensorType::kInt4, {0xff, 0xf1}), ElementsAre(0x1f));  // what is above a code counts for nothing
+  EXPECT_THAT(packed(TensorType::kUint2, {0, 1, 2, 3, 1}), ElementsAre(0xe4, 1));
+  EXPECT_THAT(packed(TensorType::kFloat6e2m3, {1, 2, 3, 4, 63}), ElementsAre(0x81, 0x30, 0x10, 0x3f));
+  EXPECT_EQ(RawBytes(TensorType::kFloat6e3m2, 4), 3);
+  EXPECT_EQ(RawBytes(TensorType::kUint2, 0), 0);
+  EXPECT_EQ(RawBytes(TensorType::kInt4, INT64_MAX), int64_t{1} << 62);
+  EXPECT_EQ(RawBytes(TensorType::kDouble, INT64_MAX), std::nullopt);
 }
 
 TEST(TensorProtoTest, RawDataOfEveryTypeRoundTrips) {

@@ -63,7 +63,6 @@ TEST(SparseTensorTest, Errors) {
   EXPECT_EQ(error({-4}, values, at(0)), "sparse tensor \"s\": has dims [-4] that are negative or too large");
   EXPECT_EQ(error({int64_t{1} << 40}, values, at(0)),
             "sparse tensor \"s\": tensor(float)[1099511627776] is over 1 GiB in dense form");
-  EXPECT_EQ(error({4}, Tensor(TensorType::kInt4, Shape{1}), at(0)), "sparse tensor \"s\": has elements of type int4");
 }
 
 TEST(ValueProtoTest, SequencesRoundTrip) {

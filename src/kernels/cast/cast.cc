@@ -78,8 +78,28 @@ To Convert(From value) {
 
 constexpr int64_t kBlock = 256;
 
+// The whole numbers of 4 and 2 bits: a byte each, of which the low bits count.
+bool IsNarrowInteger(TensorType type) { return onnx_optim::IsIntegerTensorType(type) && onnx_optim::BitsOf(type) < 8; }
+
+bool HasOwnType(TensorType type) { return !IsNarrowInteger(type) && NarrowFloat::Find(type) == nullptr; }
+
 template <class M>
 void ToMiddle(const void* from, TensorType type, int64_t begin, int64_t n, M* middle) {
+  const uint8_t* const codes = static_cast<const uint8_t*>(from) + begin;
+  if constexpr (std::is_same_v<M, double>) {
+    if (const NarrowFloat* format = NarrowFloat::Find(type)) {
+      for (int64_t i = 0; i < n; ++i) middle[i] = format->Value(codes[i]);
+      return;
+    }
+  } else if (IsNarrowInteger(type)) {
+    const int unused = 8 - onnx_optim::BitsOf(type);
+    const bool is_signed = type == TensorType::kInt4 || type == TensorType::kInt2;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto high = static_cast<uint8_t>(codes[i] << unused);
+      middle[i] = static_cast<M>((is_signed ? static_cast<int8_t>(high) : static_cast<int>(high)) >> unused);
+    }
+    return;
+  }
   WithType(type, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<Middle<T>, M>) {
       const T* a = static_cast<const T*>(from) + begin;
@@ -88,7 +108,17 @@ void ToMiddle(const void* from, TensorType type, int64_t begin, int64_t n, M* mi
   });
 }
 template <class M>
-void FromMiddle(const M* middle, void* to, TensorType type, int64_t begin, int64_t n) {
+void FromMiddle(const M* middle, void* to, TensorType type, int64_t begin, int64_t n, const CastRules& rules) {
+  uint8_t* const codes = static_cast<uint8_t*>(to) + begin;
+  if (const NarrowFloat* format = NarrowFloat::Find(type)) {
+    for (int64_t i = 0; i < n; ++i) codes[i] = format->Code(static_cast<double>(middle[i]), rules);
+    return;
+  }
+  if (IsNarrowInteger(type)) {
+    const int64_t mask = (1 << onnx_optim::BitsOf(type)) - 1;
+    for (int64_t i = 0; i < n; ++i) codes[i] = static_cast<uint8_t>(Convert<int64_t>(middle[i]) & mask);
+    return;
+  }
   WithType(type, [&]<class T>(std::type_identity<T>) {
     T* out = static_cast<T*>(to) + begin;
     for (int64_t i = 0; i < n; ++i) out[i] = Convert<T>(middle[i]);
@@ -160,26 +190,41 @@ std::string ToString(T value) {
 
 }  // namespace
 
-void Cast(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n) {
+void Cast(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n, const CastRules& rules) {
   WithMiddle(from_type, [&]<class M>(std::type_identity<M>) {
     M middle[kBlock];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t count = std::min(kBlock, n - i);
       ToMiddle(from, from_type, i, count, middle);
-      FromMiddle(middle, to, to_type, i, count);
+      FromMiddle(middle, to, to_type, i, count, rules);
     }
   });
 }
 
 void CastToString(const void* from, TensorType from_type, std::string* to, int64_t n) {
+  if (!HasOwnType(from_type)) {
+    const auto* const codes = static_cast<const uint8_t*>(from);
+    for (int64_t i = 0; i < n; ++i) {
+      float value = 0;  // holds each of them, whole numbers too
+      Cast(codes + i, from_type, &value, TensorType::kFloat, 1);
+      to[i] = ToString(value);
+    }
+    return;
+  }
   WithType(from_type, [&]<class T>(std::type_identity<T>) {
     const T* a = static_cast<const T*>(from);
     for (int64_t i = 0; i < n; ++i) to[i] = ToString(Load(a[i]));
   });
 }
 
-int64_t CastFromString(const std::string* from, void* to, TensorType to_type, int64_t n) {
+int64_t CastFromString(const std::string* from, void* to, TensorType to_type, int64_t n, const CastRules& rules) {
   int64_t i = 0;
+  if (!HasOwnType(to_type)) {
+    double value = 0;
+    for (; i < n && FromString(from[i], &value); ++i)
+      Cast(&value, TensorType::kDouble, static_cast<uint8_t*>(to) + i, to_type, 1, rules);
+    return i;
+  }
   WithType(to_type, [&]<class T>(std::type_identity<T>) {
     T* out = static_cast<T*>(to);
     while (i < n && FromString(from[i], &out[i])) ++i;

@@ -11,7 +11,7 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
-// Offsets are in elements of any type of whole bytes, strings included; where strings are written, strings are.
+// Offsets are in elements of any type, strings included; where strings are written, strings are.
 
 // to[i * row + k] = from[offsets[i] + k] for k < row.
 void GatherRows(TensorType type, const void* from, std::span<const int64_t> offsets, int64_t row, void* to);

@@ -15,21 +15,20 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-// Calls fn(std::type_identity<E>()) with an E that elements of `type` (strings included) may be moved as. For types of
-// whole bytes.
+// Calls fn(std::type_identity<E>()) with an E that elements of `type` (strings included) may be moved as.
 template <class Fn>
 void DispatchStorage(TensorType type, Fn&& fn) {
   if (type == TensorType::kString) return fn(std::type_identity<std::string>());
-  switch (onnx_optim::BitsOf(type)) {
-    case 8:
+  switch (onnx_optim::BytesOf(type)) {
+    case 1:
       return fn(std::type_identity<uint8_t>());
-    case 16:
+    case 2:
       return fn(std::type_identity<uint16_t>());
-    case 32:
+    case 4:
       return fn(std::type_identity<uint32_t>());
-    case 64:
+    case 8:
       return fn(std::type_identity<uint64_t>());
-    case 128:
+    case 16:
       return fn(std::type_identity<Bytes16>());
     default:
       assert(false);

@@ -2,10 +2,9 @@
 #include "kernels/quantize/quantize.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <limits>
 
+#include "kernels/cast/narrow_float.h"
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -27,42 +26,43 @@ float Rounded(float value, TensorType precision) {
   return value;
 }
 
+// y as the low `bits` of T.
 template <class T>
-void QuantizeTo(const float* x, const float* scales, const int32_t* zeros, TensorType precision, T* y,
+void QuantizeTo(const float* x, const float* scales, const double* zeros, TensorType precision, TensorType type, T* y,
                 const ScaleGrid& grid) {
+  const int bits = onnx_optim::BitsOf(type);
+  const bool is_signed = onnx_optim::TensorTypeName(type)[0] == 'i';
+  const int32_t mask = (1 << bits) - 1;
+  // All bounds are small: float holds them exactly.
+  const auto low = static_cast<float>(is_signed ? -(1 << (bits - 1)) : 0);
+  const auto high = static_cast<float>(is_signed ? mask >> 1 : mask);
   ForEach(grid, [&](int64_t at, int64_t s) {
     const auto zero = static_cast<float>(zeros[s]);
     const float steps = std::nearbyint(Rounded(x[at] / scales[s], precision));
-    // All bounds are small: float holds them exactly.
-    const float held =
-        std::clamp(std::isnan(steps) ? zero : steps + zero, static_cast<float>(std::numeric_limits<T>::min()),
-                   static_cast<float>(std::numeric_limits<T>::max()));
-    y[at] = static_cast<T>(held);
+    const float held = std::clamp(std::isnan(steps) ? zero : steps + zero, low, high);
+    y[at] = static_cast<T>(static_cast<int32_t>(held) & mask);
   });
 }
 
 }  // namespace
 
-void Quantize(const float* x, const float* scales, const int32_t* zeros, TensorType precision, TensorType type, void* y,
-              const ScaleGrid& grid) {
-  switch (type) {
-    case TensorType::kInt8:
-      return QuantizeTo(x, scales, zeros, precision, static_cast<int8_t*>(y), grid);
-    case TensorType::kUint8:
-      return QuantizeTo(x, scales, zeros, precision, static_cast<uint8_t*>(y), grid);
-    case TensorType::kInt16:
-      return QuantizeTo(x, scales, zeros, precision, static_cast<int16_t*>(y), grid);
-    case TensorType::kUint16:
-      return QuantizeTo(x, scales, zeros, precision, static_cast<uint16_t*>(y), grid);
-    default:
-      assert(false);
+void Quantize(const float* x, const float* scales, const double* zeros, TensorType precision, TensorType type,
+              bool saturate, void* y, const ScaleGrid& grid) {
+  if (const NarrowFloat* format = NarrowFloat::Find(type)) {
+    auto* const codes = static_cast<uint8_t*>(y);
+    const CastRules rules{.saturate = saturate};
+    ForEach(grid, [&](int64_t at, int64_t s) {
+      codes[at] = format->Code(static_cast<double>(Rounded(x[at] / scales[s], precision)) + zeros[s], rules);
+    });
+  } else if (onnx_optim::BitsOf(type) <= 8) {
+    QuantizeTo(x, scales, zeros, precision, type, static_cast<uint8_t*>(y), grid);
+  } else {
+    QuantizeTo(x, scales, zeros, precision, type, static_cast<uint16_t*>(y), grid);
   }
 }
 
-void Dequantize(const int32_t* x, const float* scales, const int32_t* zeros, float* y, const ScaleGrid& grid) {
-  ForEach(grid, [&](int64_t at, int64_t s) {
-    y[at] = static_cast<float>(static_cast<int64_t>(x[at]) - zeros[s]) * scales[s];
-  });
+void Dequantize(const double* x, const float* scales, const double* zeros, float* y, const ScaleGrid& grid) {
+  ForEach(grid, [&](int64_t at, int64_t s) { y[at] = static_cast<float>(x[at] - zeros[s]) * scales[s]; });
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

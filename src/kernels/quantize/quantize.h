@@ -16,11 +16,12 @@ struct ScaleGrid {
   int64_t block = 1;
 };
 
-// y = x / scale rounded to nearest, ties to even, plus zero, held within `type`: int8, uint8, int16 or uint16. The
-// quotient is rounded to `precision` first: float, float16 or bfloat16. NaN gives the zero point.
-void Quantize(const float* x, const float* scales, const int32_t* zeros, TensorType precision, TensorType type, void* y,
-              const ScaleGrid& grid);
+// y = x / scale, the quotient rounded to `precision`: float, float16 or bfloat16. To whole numbers of 16 bits and
+// fewer: rounded to nearest, ties to even, plus zero, held within `type`; NaN gives the zero point. To narrow floats:
+// plus zero, as Cast rounds it.
+void Quantize(const float* x, const float* scales, const double* zeros, TensorType precision, TensorType type,
+              bool saturate, void* y, const ScaleGrid& grid);
 // y = (x - zero) * scale.
-void Dequantize(const int32_t* x, const float* scales, const int32_t* zeros, float* y, const ScaleGrid& grid);
+void Dequantize(const double* x, const float* scales, const double* zeros, float* y, const ScaleGrid& grid);
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -83,7 +83,7 @@ OpDef VersionOf(int since, FormalKind kind) {
           .type = "If",
           .since_version = since,
           .inputs = {{.name = "cond", .types = kBoolType}},
-          .outputs = {{.name = "outputs", .types = kEveryType, .kind = kind, .count = FormalCount::kVariadic}},
+          .outputs = {{.name = "outputs", .types = kAllTypes, .kind = kind, .count = FormalCount::kVariadic}},
           .attributes = {{"then_branch", AttrKind::kGraph, true}, {"else_branch", AttrKind::kGraph, true}},
           .shape = InferIf,
           .prepare = Prepare,

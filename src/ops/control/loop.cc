@@ -226,9 +226,9 @@ OpDef VersionOf(int since, FormalKind kind) {
       .inputs =
           {{.name = "M", .types = TypeSet{TensorType::kInt64}, .count = FormalCount::kOptional},
            {.name = "cond", .types = kBoolType, .count = FormalCount::kOptional},
-           {.name = "v_initial", .types = kEveryType, .kind = kind, .count = FormalCount::kVariadic, .min_count = 0}},
+           {.name = "v_initial", .types = kAllTypes, .kind = kind, .count = FormalCount::kVariadic, .min_count = 0}},
       .outputs = {{.name = "v_final_and_scan_outputs",
-                   .types = kEveryType,
+                   .types = kAllTypes,
                    .kind = kind,
                    .count = FormalCount::kVariadic,
                    .min_count = 0}},

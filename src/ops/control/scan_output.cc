@@ -23,10 +23,6 @@ constexpr int64_t kMostBytes = int64_t{1} << 47;
 }  // namespace
 
 void ScanOutput::Start(const RunContext& ctx, const GraphProto& body, int output, const Tensor& first) {
-  const int64_t bits = onnx_optim::BitsOf(first.dtype());
-  if (first.dtype() != TensorType::kString && bits < 8)
-    ctx.Fail(BodyOutputSubject(body, static_cast<size_t>(output)),
-             fmt::format("is {}, and elements narrower than a byte cannot be stacked", first.TypeString()));
   shape_ = first.shape();
   axis_ = NormalizeAxis(ctx, axis_, first.rank() + 1, "attribute 'scan_output_axes'");
   const int axis = static_cast<int>(axis_);

@@ -78,7 +78,7 @@ Tensor Arranged(const RunContext& ctx, const Operands& operands, int i,
     }
   }
   Tensor to(from.dtype(), shape);
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(from.dtype())) / 8;
+  const size_t size = onnx_optim::BytesOf(from.dtype());
   kernels::StridedCopy(from.data(), to.mutable_data(), shape.dims(), strides, size, 0, to.NumElements());
   return to;
 }

@@ -128,9 +128,6 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
   std::array<Tensor, kernels::kMaxOperands> held;
   std::array<std::span<const int64_t>, kernels::kMaxOperands> shapes;
   int reused = -1;
-  const auto size_of = [](TensorType type) {
-    return type == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(onnx_optim::BitsOf(type)) / 8;
-  };
   for (int i = 0; i < count; ++i) {
     const auto k = static_cast<size_t>(i);
     const Tensor& t = last != nullptr && i == count - 1 ? *last : ctx.tensor(i);
@@ -147,7 +144,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
       held[k] = t;
     }
     in[k] = held[k].data();
-    in_size[k] = size_of(held[k].dtype());
+    in_size[k] = onnx_optim::BytesOf(held[k].dtype());
     shapes[k] = held[k].shape().dims();
   }
   const kernels::BroadcastLoops loops(shape.dims(), std::span(shapes).first(static_cast<size_t>(count)));
@@ -160,7 +157,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
   } else {
     to = ctx.AllocateOutput(0, out_type, std::move(shape)).mutable_data();
   }
-  const size_t out_size = size_of(out_type);
+  const size_t out_size = onnx_optim::BytesOf(out_type);
   ctx.ParallelFor(loops.size(), kElementGrain, [&](int64_t begin, int64_t end) {
     loops.Run(begin, end, in.data(), in_size.data(), to, out_size, row, fn);
   });
@@ -171,7 +168,7 @@ void RunFold(RunContext& ctx, kernels::RowFn pair, const void* fn, kernels::RowF
   const int count = ctx.input_size();
   const Shape shape = BroadcastShapes(ctx, count);
   const TensorType dtype = ctx.tensor(0).dtype();
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(dtype)) / 8;
+  const size_t size = onnx_optim::BytesOf(dtype);
   std::vector<Tensor> inputs;
   for (int i = 0; i < count; ++i) inputs.push_back(ctx.tensor(i));
   void* const to = ctx.AllocateOutput(0, dtype, shape).mutable_data();

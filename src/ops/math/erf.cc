@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erf: the error function of each element; of integers, which versions before 13 take, truncated.
+// Erf: the error function of each element; of integers, truncated.
 // https://onnx.ai/onnx/operators/onnx__Erf.html
 #include <cmath>
 #include <type_traits>
@@ -26,7 +26,6 @@ void Run(RunContext& ctx) { RunUnary<ErfFn, NumericList>(ctx); }
 std::span<const OpDef> erf_ops() {
   static const OpDef ops[] = {
       UnaryOp("Erf", 9, kNumericTypes, Run, {}, "input", "output"),
-      UnaryOp("Erf", 13, kFloatTypes, Run, {}, "input", "output"),
   };
   return ops;
 }

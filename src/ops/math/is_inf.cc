@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IsInf: whether each element is infinite; the attributes say which of the two infinities count. Narrow floats
-// (version 20) are not supported.
+// IsInf: whether each element is infinite; the attributes say which of the two infinities count.
 // https://onnx.ai/onnx/operators/onnx__IsInf.html
 #include <cmath>
 
+#include "ops/as_type.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -18,8 +18,9 @@ struct IsInfFn {
 };
 void Run(RunContext& ctx) {
   const IsInfFn fn{ctx.attrs().Int("detect_negative", 1) != 0, ctx.attrs().Int("detect_positive", 1) != 0};
-  Dispatch(FloatList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    RunRows(ctx, 1, TensorType::kBool, kernels::UnaryRow<IsInfFn, T, bool>, &fn);
+  const Tensor x = WithOwnType(ctx.tensor(0));
+  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
+    RunRows(ctx, 1, TensorType::kBool, kernels::UnaryRow<IsInfFn, T, bool>, &fn, &x);
   });
 }
 
@@ -32,7 +33,7 @@ std::span<const OpDef> is_inf_ops() {
       {.domain = "",
        .type = "IsInf",
        .since_version = 10,
-       .inputs = {{"X", kFloatTypes, "T1"}},
+       .inputs = {{"X", kFloatTypes | kFloat8Types, "T1"}},
        .outputs = {{"Y", kBoolType}},
        .attributes = {{"detect_negative", AttrKind::kInt}, {"detect_positive", AttrKind::kInt}},
        .shape = ShapeRule,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IsNaN: whether each element is not a number. Narrow floats (version 20) are not supported.
+// IsNaN: whether each element is not a number.
 // https://onnx.ai/onnx/operators/onnx__IsNaN.html
 #include <cmath>
 
+#include "ops/as_type.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -16,8 +17,9 @@ struct IsNaNFn {
 };
 void Run(RunContext& ctx) {
   const IsNaNFn fn;
-  Dispatch(FloatList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    RunRows(ctx, 1, TensorType::kBool, kernels::UnaryRow<IsNaNFn, T, bool>, &fn);
+  const Tensor x = WithOwnType(ctx.tensor(0));
+  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
+    RunRows(ctx, 1, TensorType::kBool, kernels::UnaryRow<IsNaNFn, T, bool>, &fn, &x);
   });
 }
 
@@ -30,7 +32,7 @@ std::span<const OpDef> is_nan_ops() {
       {.domain = "",
        .type = "IsNaN",
        .since_version = 9,
-       .inputs = {{"X", kFloatTypes, "T1"}},
+       .inputs = {{"X", kFloatTypes | kFloat8Types, "T1"}},
        .outputs = {{"Y", kBoolType}},
        .attributes = {},
        .shape = ShapeRule,

@@ -53,7 +53,7 @@ Tensor Appended(const RunContext& ctx, int past_input, const Tensor& now, Heads&
   }
   const int64_t total = past + heads.length;
   Tensor all(now.dtype(), Shape{heads.batch, heads.heads, total, heads.dim});
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(now.dtype())) / 8;
+  const size_t size = onnx_optim::BytesOf(now.dtype());
   auto* const to = static_cast<std::byte*>(all.mutable_data());
   const auto copy = [&](const Tensor& from, int64_t batch_stride, int64_t head_stride, int64_t row_stride, int64_t rows,
                         int64_t first) {

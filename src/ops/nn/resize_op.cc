@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/cast/cast.h"
 #include "kernels/indexed/indexed.h"
@@ -108,10 +109,11 @@ Shape OutputShape(const ResizeSpec& spec) {
   return shape;
 }
 
-// One element of the type: the extrapolation value.
+// One element of the type: the extrapolation value, zero or empty text for types it cannot be cast to.
 Tensor Extrapolation(const ResizeSpec& spec, TensorType type) {
   Tensor fill(type, Shape{1});
-  if (kNumericTypes.Has(type) || type == TensorType::kBool)
+  if (type != TensorType::kString) std::memset(fill.mutable_data(), 0, fill.ByteSize());
+  if ((kNumericTypes | kNarrowTypes | kBoolType).Has(type))
     kernels::Cast(&spec.extrapolation, TensorType::kDouble, fill.mutable_data(), type, 1);
   return fill;
 }

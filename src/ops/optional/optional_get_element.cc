@@ -26,8 +26,8 @@ OpDef VersionOf(int since) {
   return {.domain = "",
           .type = "OptionalGetElement",
           .since_version = since,
-          .inputs = {{.name = "input", .types = kEveryType, .kind = FormalKind::kAny}},
-          .outputs = {{.name = "output", .types = kEveryType, .kind = FormalKind::kAny}},
+          .inputs = {{.name = "input", .types = kAllTypes, .kind = FormalKind::kAny}},
+          .outputs = {{.name = "output", .types = kAllTypes, .kind = FormalKind::kAny}},
           .attributes = {},
           .shape = InferGetElement,
           .run = RunGetElement};

@@ -28,7 +28,7 @@ OpDef VersionOf(int since, FormalCount count) {
   return {.domain = "",
           .type = "OptionalHasElement",
           .since_version = since,
-          .inputs = {{.name = "input", .types = kEveryType, .kind = FormalKind::kAny, .count = count}},
+          .inputs = {{.name = "input", .types = kAllTypes, .kind = FormalKind::kAny, .count = count}},
           .outputs = {{.name = "output", .types = kBoolType}},
           .attributes = {},
           .shape = InferHasElement,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DequantizeLinear: (x - zero point) * scale, in the type of the scale or output_dtype (version 23 on). Narrow floats
-// and 4- and 2-bit integers are not supported. https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
+// DequantizeLinear: (x - zero point) * scale, in the type of the scale or output_dtype (version 23 on), which a
+// float8e8m0 scale needs. https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
 #include <fmt/format.h>
 
 #include "ops/as_type.h"
@@ -11,19 +11,21 @@ namespace {
 
 TensorType Target(const NodeAttributes& attrs, TensorType scale) {
   const int64_t type = attrs.Int("output_dtype", 0);
+  if (type == 0 && scale == TensorType::kFloat8e8m0)
+    FailAttribute("output_dtype", "is required with a scale of float8e8m0");
   if (type == 0) return scale;
   const TensorType target = onnx_optim::DataTypeToTensorType(static_cast<int32_t>(type));
-  if (!kScaleTypes.Has(target))
+  if (!kRealTypes.Has(target))
     FailAttribute("output_dtype", fmt::format("is {}, must be float, float16 or bfloat16", type));
   return target;
 }
 
 void Run(RunContext& ctx) {
-  const Tensor x = AsType(ctx.tensor(0), TensorType::kInt32);
+  const Tensor x = AsType(ctx.tensor(0), TensorType::kDouble);
   const Scales by = ReadScales(ctx);
   const TensorType type = Target(ctx.attrs(), ctx.tensor(1).dtype());
   Tensor wide(TensorType::kFloat, x.shape());
-  kernels::Dequantize(x.View<int32_t>().data(), by.scales.data(), by.zeros.data(), wide.MutableView<float>().data(),
+  kernels::Dequantize(x.View<double>().data(), by.scales.data(), by.zeros.data(), wide.MutableView<float>().data(),
                       by.grid);
   ctx.SetOutput(0, AsType(wide, type));
 }
@@ -32,30 +34,31 @@ void ShapeRule(InferScope& scope) {
   scope.SetTensor(0, Target(scope.attrs(), scope.InputType(1)), scope.InputShape(0));
 }
 
-OpDef VersionOf(int since, TypeSet x, TypeSet scale, std::vector<AttrDef> attributes) {
+OpDef VersionOf(int since, TypeSet x, TypeSet scale, std::vector<AttrDef> attributes, TypeSet y = kRealTypes) {
   return {.domain = "",
           .type = "DequantizeLinear",
           .since_version = since,
           .inputs = {{"x", x, "T1"},
                      {"x_scale", scale, "T2"},
                      {.name = "x_zero_point", .types = x, .type_var = "T1", .count = FormalCount::kOptional}},
-          .outputs = {{"y", scale, "T3"}},
+          .outputs = {{"y", y, "T3"}},
           .attributes = std::move(attributes),
           .shape = ShapeRule,
           .run = Run};
 }
 constexpr TypeSet kBytesOrInt{TensorType::kInt8, TensorType::kUint8, TensorType::kInt32};
-constexpr TypeSet kAllInts = kQuantizedTypes | TypeSet{TensorType::kInt32};
+constexpr TypeSet kFloat{TensorType::kFloat};
+constexpr TypeSet kAll = kQuantizedTypes | TypeSet{TensorType::kInt32};
 
 }  // namespace
 
 std::span<const OpDef> dequantize_linear_ops() {
   static const OpDef ops[] = {
-      VersionOf(10, kBytesOrInt, {TensorType::kFloat}, {}),
-      VersionOf(13, kBytesOrInt, {TensorType::kFloat}, {{"axis", AttrKind::kInt}}),
-      VersionOf(19, kBytesOrInt, kScaleTypes, {{"axis", AttrKind::kInt}}),
-      VersionOf(21, kAllInts, kScaleTypes, {{"axis", AttrKind::kInt}, {"block_size", AttrKind::kInt}}),
-      VersionOf(23, kAllInts, kScaleTypes,
+      VersionOf(10, kBytesOrInt, kFloat, {}, kFloat),
+      VersionOf(13, kBytesOrInt, kFloat, {{"axis", AttrKind::kInt}}, kFloat),
+      VersionOf(19, kBytesOrInt | kFloat8Types, kRealTypes, {{"axis", AttrKind::kInt}}),
+      VersionOf(21, kAll, kRealTypes, {{"axis", AttrKind::kInt}, {"block_size", AttrKind::kInt}}),
+      VersionOf(23, kAll, kScaleTypes,
                 {{"axis", AttrKind::kInt}, {"block_size", AttrKind::kInt}, {"output_dtype", AttrKind::kInt}}),
   };
   return ops;

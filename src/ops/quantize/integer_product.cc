@@ -9,17 +9,17 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Input i as int32, less its zero points, which go by the rows or columns of `matrix`.
+// Input i as T, less its zero points, which go by the rows or columns of `matrix`.
+template <class T>
 Tensor Centered(const RunContext& ctx, int i, int zero_input, const Shape& matrix, bool rows) {
-  Tensor centered = AsType(ctx.tensor(i), TensorType::kInt32);
+  Tensor centered = AsType(ctx.tensor(i), kTensorTypeOf<T>);
   if (!ctx.HasInput(zero_input)) return centered;
   const Granularity granularity(ctx, zero_input, matrix, rows);
-  const Tensor zeros = AsType(ctx.tensor(zero_input), TensorType::kInt32);
-  const std::span<const int32_t> zero = zeros.View<int32_t>();
+  const Tensor zeros = AsType(ctx.tensor(zero_input), kTensorTypeOf<T>);
+  const std::span<const T> zero = zeros.View<T>();
   centered.Unshare();
   int64_t at = 0;
-  for (int32_t& element : centered.MutableView<int32_t>())
-    element -= zero[static_cast<size_t>(granularity.PlaceOf(at++))];
+  for (T& element : centered.MutableView<T>()) element -= zero[static_cast<size_t>(granularity.PlaceOf(at++))];
   return centered;
 }
 
@@ -48,13 +48,28 @@ int64_t Granularity::PlaceOf(int64_t element) const {
   return by_matrix_ ? matrix * (rows_ ? matrix_size_ / columns_ : columns_) + line : line;
 }
 
-Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+namespace {
+
+template <class T>
+Tensor Product(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   const PlannedProduct plan = PlanProduct(ctx, a, b);
-  Tensor y(TensorType::kInt32, plan.shape);
+  Tensor y(kTensorTypeOf<T>, plan.shape);
   if (y.NumElements() > 0)
-    Multiply(ctx, plan.product, Centered(ctx, a, a_zero, ctx.tensor(a).shape(), true),
-             Centered(ctx, b, b_zero, ctx.tensor(b).shape(), false), y);
+    Multiply(ctx, plan.product, Centered<T>(ctx, a, a_zero, ctx.tensor(a).shape(), true),
+             Centered<T>(ctx, b, b_zero, ctx.tensor(b).shape(), false), y);
   return y;
+}
+
+}  // namespace
+
+Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+  return Product<int32_t>(ctx, a, a_zero, b, b_zero);
+}
+
+Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
+  for (const int i : {a, b})
+    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype())) return Product<float>(ctx, a, a_zero, b, b_zero);
+  return AsType(Product<int32_t>(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
 }
 
 void CheckOneElement(const RunContext& ctx, int i) {
@@ -67,8 +82,8 @@ Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().di
 Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero) {
   CheckConvRanks(ctx, ctx.tensor(0), ctx.tensor(w), w);
   CheckOneElement(ctx, x_zero);
-  const Tensor x = Centered(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
-  return Convolve(ctx, x, Centered(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
+  const Tensor x = Centered<int32_t>(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
+  return Convolve(ctx, x, Centered<int32_t>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What MatMulInteger, ConvInteger and their quantised forms share: products and convolutions of 8-bit numbers, less
-// their zero points, as int32.
+// their zero points.
 #pragma once
 
 #include "ops/math/matmul_op.h"
@@ -22,8 +22,11 @@ class Granularity {
   bool rows_, by_matrix_ = false;
 };
 
-// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given. Sums wrap.
+// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given, as int32. Sums
+// wrap.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
+// The same as float; of matrices of floats, either of them, computed as float.
+Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
 
 // InvalidArgument for an input that is there with more or fewer.
 void CheckOneElement(const RunContext& ctx, int i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul: the matrix product of quantised matrices, quantised again by the scale and zero point of the result.
-// Scales and zero points of the operands are one number, or one for each row of a, or column of b. Narrow floats
-// (version 21) are not supported. https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
+// Scales and zero points of the operands are one number, or one for each row of a, or column of b. Floats
+// of 8 bits are multiplied as float. https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
 #include <fmt/format.h>
 
 #include "kernels/quantize/quantize.h"
@@ -12,7 +12,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) {
-  const Tensor sums = IntegerProduct(ctx, 0, 2, 3, 5);
+  const Tensor sums = QuantizedProduct(ctx, 0, 2, 3, 5);
   for (const int i : {6, 7}) CheckOneElement(ctx, i);
   // A list by matrix would need the batch of its operand, which broadcasts.
   for (const int i : {1, 4})
@@ -26,36 +26,36 @@ void Run(RunContext& ctx) {
   if (a_vector) matrix.insert(matrix.rank() - 1, 1);
   const Granularity rows(ctx, 1, matrix, true), columns(ctx, 4, matrix, false);
   Tensor scaled(TensorType::kFloat, sums.shape());
-  const std::span<const int32_t> sum = sums.View<int32_t>();
+  const std::span<const float> sum = sums.View<float>();
   const std::span<float> to = scaled.MutableView<float>();
   for (size_t k = 0; k < sum.size(); ++k) {
     const auto at = static_cast<int64_t>(k);
-    to[k] = static_cast<float>(sum[k]) * a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(at))] *
+    to[k] = sum[k] * a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(at))] *
             b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(at))];
   }
   const float scale = AsType(ctx.tensor(6), TensorType::kFloat).View<float>()[0];
-  const int32_t zero = AsType(ctx.tensor(7), TensorType::kInt32).View<int32_t>()[0];
+  const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
   const TensorType type = ctx.tensor(7).dtype();
   Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
-  kernels::Quantize(scaled.View<float>().data(), &scale, &zero, TensorType::kFloat, type, y.mutable_data(),
+  kernels::Quantize(scaled.View<float>().data(), &scale, &zero, TensorType::kFloat, type, true, y.mutable_data(),
                     {.n = y.NumElements()});
 }
 
 void ShapeRule(InferScope& scope) { ProductShape(scope, 0, 3, scope.InputType(7)); }
 
-OpDef VersionOf(int since, TypeSet scale) {
+OpDef VersionOf(int since, TypeSet matrix, TypeSet scale) {
   return {.domain = "",
           .type = "QLinearMatMul",
           .since_version = since,
-          .inputs = {{"a", kByteTypes, "T1"},
+          .inputs = {{"a", matrix, "T1"},
                      {"a_scale", scale, "TS"},
-                     {"a_zero_point", kByteTypes, "T1"},
-                     {"b", kByteTypes, "T2"},
+                     {"a_zero_point", matrix, "T1"},
+                     {"b", matrix, "T2"},
                      {"b_scale", scale, "TS"},
-                     {"b_zero_point", kByteTypes, "T2"},
+                     {"b_zero_point", matrix, "T2"},
                      {"y_scale", scale, "TS"},
-                     {"y_zero_point", kByteTypes, "T3"}},
-          .outputs = {{"y", kByteTypes, "T3"}},
+                     {"y_zero_point", matrix, "T3"}},
+          .outputs = {{"y", matrix, "T3"}},
           .attributes = {},
           .shape = ShapeRule,
           .run = Run};
@@ -65,8 +65,8 @@ OpDef VersionOf(int since, TypeSet scale) {
 
 std::span<const OpDef> qlinear_matmul_ops() {
   static const OpDef ops[] = {
-      VersionOf(10, {TensorType::kFloat}),
-      VersionOf(21, {TensorType::kFloat, TensorType::kFloat16, TensorType::kBfloat16}),
+      VersionOf(10, kByteTypes, {TensorType::kFloat}),
+      VersionOf(21, kByteTypes | kFloat8Types, {TensorType::kFloat, TensorType::kFloat16, TensorType::kBfloat16}),
   };
   return ops;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear: x / scale rounded to nearest, ties to even, plus the zero point, held within its type: int8, uint8
-// and (version 21 on) int16, uint16; uint8 without a zero point, or output_dtype. Narrow floats and 4- and 2-bit
-// integers are not supported. https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
+// QuantizeLinear: x / scale, rounded for whole numbers to nearest, ties to even, plus the zero point, as its type:
+// whole numbers of 2 to 16 bits, which hold what is too large at their bounds, or floats of 4 to 8 bits, as Cast gives
+// them; uint8 without a zero point, or output_dtype. A float8e8m0 scale divides as a float.
+// https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
 #include <fmt/format.h>
 
 #include "onnxseq/errors.h"
@@ -11,20 +12,22 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr TypeSet kInputTypes = kScaleTypes | TypeSet{TensorType::kInt32};
+constexpr TypeSet kInputTypes = kRealTypes | TypeSet{TensorType::kInt32};
 
 TensorType Target(const NodeAttributes& attrs, TensorType zero) {
-  if (zero != TensorType::kUndefined) return zero;
-  const int64_t type = attrs.Int("output_dtype", 0);
-  return type == 0 ? TensorType::kUint8 : onnx_optim::DataTypeToTensorType(static_cast<int32_t>(type));
+  const int64_t asked = attrs.Int("output_dtype", 0);
+  const TensorType type = onnx_optim::DataTypeToTensorType(static_cast<int32_t>(asked));
+  if (zero == TensorType::kUndefined) return asked == 0 ? TensorType::kUint8 : type;
+  if (asked != 0 && type != zero)
+    FailAttribute("output_dtype", fmt::format("is {}, the zero point is {}", asked, onnx_optim::ToTypeString(zero)));
+  return zero;
 }
 
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   const TensorType type = Target(ctx.attrs(), TensorType::kUndefined);
   if (!ctx.HasInput(2) && !kQuantizedTypes.Has(type))
-    throw Unsupported(
-        fmt::format("is {}: only int8, uint8, int16 and uint16 are supported", ctx.attrs().Int("output_dtype")),
-        ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'output_dtype'", .path = {}});
+    throw Unsupported(fmt::format("is {}, which is no type to quantize to", ctx.attrs().Int("output_dtype")),
+                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "attribute 'output_dtype'", .path = {}});
   return nullptr;
 }
 
@@ -35,12 +38,12 @@ void Run(RunContext& ctx) {
   const int64_t asked = ctx.attrs().Int("precision", 0);
   const TensorType precision =
       asked != 0 ? onnx_optim::DataTypeToTensorType(static_cast<int32_t>(asked)) : ctx.tensor(1).dtype();
-  if (!kInputTypes.Has(precision))
+  if (asked != 0 && !kRealTypes.Has(precision))
     ctx.Fail("attribute 'precision'", fmt::format("is {}, must be float, float16 or bfloat16", asked));
   const Tensor wide = AsType(x, TensorType::kFloat);
   Tensor& y = ctx.AllocateOutput(0, type, x.shape());
-  kernels::Quantize(wide.View<float>().data(), by.scales.data(), by.zeros.data(), precision, type, y.mutable_data(),
-                    by.grid);
+  kernels::Quantize(wide.View<float>().data(), by.scales.data(), by.zeros.data(), precision, type,
+                    ctx.attrs().Int("saturate", 1) != 0, y.mutable_data(), by.grid);
 }
 
 void ShapeRule(InferScope& scope) {
@@ -72,13 +75,14 @@ std::span<const OpDef> quantize_linear_ops() {
   static const OpDef ops[] = {
       VersionOf(10, kFloatOrInt, kFloat, {}, kBytes, {}),
       VersionOf(13, kFloatOrInt, kFloat, {}, kBytes, {{"axis", AttrKind::kInt}}),
-      VersionOf(19, kInputTypes, kInputTypes, "T1", kBytes, {{"axis", AttrKind::kInt}, {"saturate", AttrKind::kInt}}),
+      VersionOf(19, kInputTypes, kInputTypes, "T1", kBytes | kFloat8Types,
+                {{"axis", AttrKind::kInt}, {"saturate", AttrKind::kInt}}),
       VersionOf(21, kInputTypes, kInputTypes, "T1", kQuantizedTypes,
                 {{"axis", AttrKind::kInt},
                  {"block_size", AttrKind::kInt},
                  {"output_dtype", AttrKind::kInt},
                  {"saturate", AttrKind::kInt}}),
-      VersionOf(23, kInputTypes, kInputTypes, "T2", kQuantizedTypes,
+      VersionOf(23, kInputTypes, kInputTypes | kPowerType, "T2", kQuantizedTypes,
                 {{"axis", AttrKind::kInt},
                  {"block_size", AttrKind::kInt},
                  {"output_dtype", AttrKind::kInt},

@@ -44,8 +44,8 @@ Scales ReadScales(const RunContext& ctx) {
   if (zero.shape() != scale.shape() && !(zero.NumElements() == 1 && scale.NumElements() == 1))
     ctx.FailInput(
         2, fmt::format("shape {} is not {}, that of the scale", zero.shape().ToString(), scale.shape().ToString()));
-  const Tensor zeros = AsType(zero, TensorType::kInt32);
-  std::ranges::copy(zeros.View<int32_t>(), result.zeros.begin());
+  const Tensor zeros = AsType(zero, TensorType::kDouble);
+  std::ranges::copy(zeros.View<double>(), result.zeros.begin());
   return result;
 }
 

@@ -10,14 +10,16 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-inline constexpr TypeSet kQuantizedTypes{TensorType::kInt8, TensorType::kUint8, TensorType::kInt16,
-                                         TensorType::kUint16};
-inline constexpr TypeSet kScaleTypes{TensorType::kFloat, TensorType::kFloat16, TensorType::kBfloat16};
+inline constexpr TypeSet kQuantizedTypes =
+    kFloat8Types | kSubByteTypes |
+    TypeSet{TensorType::kInt8, TensorType::kUint8, TensorType::kInt16, TensorType::kUint16};
+inline constexpr TypeSet kRealTypes{TensorType::kFloat, TensorType::kFloat16, TensorType::kBfloat16};
+inline constexpr TypeSet kScaleTypes = kRealTypes | kPowerType;
 
 struct Scales {
   kernels::ScaleGrid grid;
   std::vector<float> scales;
-  std::vector<int32_t> zeros;  // as many
+  std::vector<double> zeros;  // as many
 };
 Scales ReadScales(const RunContext& ctx);
 

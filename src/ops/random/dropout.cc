@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout: the input itself; when training (an input, version 12 on) each element is 0 with probability `ratio` and
 // divided by 1 - ratio otherwise. The mask says what was kept: all of it where nothing is dropped; of the type of the
-// input before version 10, bool from then on. Narrow floats (version 22) are not supported.
+// input before version 10, bool from then on.
 // https://onnx.ai/onnx/operators/onnx__Dropout.html
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "onnxseq/errors.h"
+#include "ops/as_type.h"
 #include "ops/op_helpers.h"
 #include "ops/random/random_op.h"
 #include "ops/type_dispatch.h"
@@ -19,9 +20,7 @@ double RatioOf(const RunContext& ctx) {
   if (!ctx.HasInput(1)) return 0.5;
   const Tensor& t = ctx.tensor(1);
   if (t.NumElements() != 1) ctx.FailInput(1, fmt::format("must be a scalar, got {}", t.TypeString()));
-  double ratio = 0;
-  Dispatch(FloatList(), t.dtype(),
-           [&]<class T>(std::type_identity<T>) { ratio = static_cast<double>(t.View<T>()[0]); });
+  const double ratio = AsType(t, TensorType::kDouble).View<double>()[0];
   if (!(ratio >= 0 && ratio < 1)) ctx.FailInput(1, fmt::format("is {}, must be in [0, 1)", ratio));
   return ratio;
 }
@@ -46,12 +45,12 @@ void Run(RunContext& ctx) {
              [&]<class T>(std::type_identity<T>) { std::ranges::fill(mask.MutableView<T>(), static_cast<T>(1.f)); });
     return;
   }
-  const Tensor x = ctx.tensor(0);
+  const Tensor x = WithOwnType(ctx.tensor(0));
   // The seed is an integer here, a float elsewhere.
   RandomBits bits(ctx.attrs().Has("seed") ? static_cast<uint64_t>(ctx.attrs().Int("seed")) : ctx.NextSeed());
-  Tensor y(type, shape), mask(TensorType::kBool, shape);
+  Tensor y(x.dtype(), shape), mask(TensorType::kBool, shape);
   const std::span<bool> kept = mask.MutableView<bool>();
-  Dispatch(FloatList(), type, [&]<class T>(std::type_identity<T>) {
+  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
     const std::span<const T> from = x.View<T>();
     const std::span<T> to = y.MutableView<T>();
     for (size_t i = 0; i < from.size(); ++i) {
@@ -59,7 +58,7 @@ void Run(RunContext& ctx) {
       to[i] = static_cast<T>(kept[i] ? static_cast<double>(from[i]) / (1 - ratio) : 0.0);
     }
   });
-  ctx.SetOutput(0, std::move(y));
+  ctx.SetOutput(0, AsType(y, type));
   ctx.SetOutput(1, std::move(mask));
 }
 
@@ -98,6 +97,8 @@ OpDef TestVersion() {
 
 }  // namespace
 
+constexpr TypeSet kDropped = kFloatTypes | kFloat8Types;
+
 std::span<const OpDef> dropout_ops() {
   static const OpDef ops[] = {
       TestVersion(),
@@ -106,10 +107,10 @@ std::span<const OpDef> dropout_ops() {
       {.domain = "",
        .type = "Dropout",
        .since_version = 12,
-       .inputs = {{"data", kFloatTypes, "T"},
-                  {.name = "ratio", .types = kFloatTypes, .type_var = "T1", .count = FormalCount::kOptional},
+       .inputs = {{"data", kDropped, "T"},
+                  {.name = "ratio", .types = kDropped, .type_var = "T1", .count = FormalCount::kOptional},
                   {.name = "training_mode", .types = kBoolType, .count = FormalCount::kOptional}},
-       .outputs = {{"output", kFloatTypes, "T"}, {.name = "mask", .types = kBoolType, .count = FormalCount::kOptional}},
+       .outputs = {{"output", kDropped, "T"}, {.name = "mask", .types = kBoolType, .count = FormalCount::kOptional}},
        .attributes = {{"seed", AttrKind::kInt}},
        .shape = ShapeRule,
        .run = Run,

@@ -15,7 +15,7 @@ void CopyElements(Tensor& to, int64_t to_first, const Tensor& from, int64_t from
     std::copy_n(source.begin() + from_first, count, to.MutableView<std::string>().begin() + to_first);
     return;
   }
-  const int64_t bytes = onnx_optim::BitsOf(to.dtype()) / 8;
+  const auto bytes = static_cast<int64_t>(onnx_optim::BytesOf(to.dtype()));
   std::memcpy(static_cast<char*>(to.mutable_data()) + to_first * bytes,
               static_cast<const char*>(from.data()) + from_first * bytes, static_cast<size_t>(count * bytes));
 }

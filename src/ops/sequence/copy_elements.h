@@ -7,8 +7,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Copies `count` consecutive elements; both tensors have the same element type, no narrower than a byte, and the ranges
-// lie inside them. `to` is writable.
+// Copies `count` consecutive elements; both tensors have the same element type, and the ranges lie inside them. `to` is
+// writable.
 void CopyElements(Tensor& to, int64_t to_first, const Tensor& from, int64_t from_first, int64_t count);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

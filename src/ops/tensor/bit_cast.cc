@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitCast: the bits of each element as another type of the same width. Text and types narrower than a byte are not
-// taken. https://onnx.ai/onnx/operators/onnx__BitCast.html
+// BitCast: the bits of each element as another type of the same width. Text is not taken.
+// https://onnx.ai/onnx/operators/onnx__BitCast.html
 #include <fmt/format.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr TypeSet kBitTypes =
-    kNumericTypes | TypeSet{TensorType::kBool, TensorType::kComplex64, TensorType::kComplex128};
+    kNumericTypes | kNarrowTypes | TypeSet{TensorType::kBool, TensorType::kComplex64, TensorType::kComplex128};
 
 TensorType Target(const NodeAttributes& attrs) {
   const TensorType to = onnx_optim::DataTypeToTensorType(static_cast<int32_t>(attrs.Int("to")));

@@ -21,6 +21,7 @@ std::span<const OpDef> cast_like_ops() {
        .outputs = {{"output", kCastTypes, "T2"}},
        .attributes = {{"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}},
        .shape = ShapeRule,
+       .prepare = PrepareCast,
        .run = Run},
   };
   return ops;

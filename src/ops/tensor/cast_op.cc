@@ -12,22 +12,34 @@ namespace ONNX_LIGHT_NAMESPACE {
 // Text costs about as much as thirty additions.
 constexpr int64_t kTextGrain = kElementGrain / 32;
 
+std::unique_ptr<OpState> PrepareCast(const PrepareContext& ctx) {
+  using Rounding = kernels::CastRules::Rounding;
+  auto state = std::make_unique<CastState>();
+  state->rules.saturate = ctx.attrs().Int("saturate", 1) != 0;
+  const std::string mode = ctx.attrs().String("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    FailAttribute("round_mode", fmt::format("is \"{}\", must be up, down or nearest", mode));
+  state->rules.rounding = mode == "up" ? Rounding::kUp : mode == "down" ? Rounding::kDown : Rounding::kNearest;
+  return state;
+}
+
 void RunCast(RunContext& ctx, TensorType to) {
   if (ctx.tensor(0).dtype() == to) return ctx.SetOutput(0, ctx.TakeInput(0));
   const Tensor x = ctx.tensor(0);
   const int64_t n = x.NumElements();
+  const kernels::CastRules& rules = ctx.state<CastState>().rules;
   Tensor y(to, x.shape());
   if (x.dtype() == TensorType::kString) {
     const std::string* from = x.View<std::string>().data();
-    const auto to_size = static_cast<size_t>(onnx_optim::BitsOf(to)) / 8;
+    const size_t to_size = onnx_optim::BytesOf(to);
     auto* const out = static_cast<std::byte*>(y.mutable_data());
     ctx.ParallelFor(n, kTextGrain, [&](int64_t begin, int64_t end) {
-      const int64_t done =
-          begin + kernels::CastFromString(from + begin, out + static_cast<size_t>(begin) * to_size, to, end - begin);
+      const int64_t done = begin + kernels::CastFromString(from + begin, out + static_cast<size_t>(begin) * to_size, to,
+                                                           end - begin, rules);
       if (done < end) ctx.FailInput(0, fmt::format("element {}, \"{}\", is no number", done, from[done].substr(0, 40)));
     });
   } else {
-    const auto from_size = static_cast<size_t>(onnx_optim::BitsOf(x.dtype())) / 8;
+    const size_t from_size = onnx_optim::BytesOf(x.dtype());
     const auto* from = static_cast<const std::byte*>(x.data());
     if (to == TensorType::kString) {
       std::string* const out = y.MutableView<std::string>().data();
@@ -35,11 +47,11 @@ void RunCast(RunContext& ctx, TensorType to) {
         kernels::CastToString(from + static_cast<size_t>(begin) * from_size, x.dtype(), out + begin, end - begin);
       });
     } else {
-      const auto to_size = static_cast<size_t>(onnx_optim::BitsOf(to)) / 8;
+      const size_t to_size = onnx_optim::BytesOf(to);
       auto* const out = static_cast<std::byte*>(y.mutable_data());
       ctx.ParallelFor(n, kElementGrain, [&](int64_t begin, int64_t end) {
         const auto first = static_cast<size_t>(begin);
-        kernels::Cast(from + first * from_size, x.dtype(), out + first * to_size, to, end - begin);
+        kernels::Cast(from + first * from_size, x.dtype(), out + first * to_size, to, end - begin, rules);
       });
     }
   }

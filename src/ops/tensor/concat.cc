@@ -37,7 +37,7 @@ void Run(RunContext& ctx) {
   const TensorType dtype = ctx.tensor(0).dtype();
   Tensor out(dtype, std::move(shape));
   const bool strings = dtype == TensorType::kString;
-  const size_t size = strings ? sizeof(std::string) : static_cast<size_t>(onnx_optim::BitsOf(dtype)) / 8;
+  const size_t size = onnx_optim::BytesOf(dtype);
   const int64_t row = out.NumElements() == 0 ? 0 : out.NumElements() / outer;
   int64_t column = 0;
   for (int i = 0; i < ctx.input_size() && row > 0; ++i) {

@@ -13,7 +13,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr TypeSet kTypes = kNumericTypes | kBoolType;
+constexpr TypeSet kTypes = kNumericTypes | kNarrowTypes | kBoolType;
 
 struct FillState : OpState {
   Tensor value;

@@ -31,7 +31,7 @@ void Run(RunContext& ctx) {
       for (const int64_t index : indices) to = std::copy_n(from + o * block + index * inner, inner, to);
     return;
   }
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(data.dtype())) / 8;
+  const size_t size = onnx_optim::BytesOf(data.dtype());
   const size_t row = static_cast<size_t>(inner) * size;
   const auto* from = static_cast<const std::byte*>(data.data());
   auto* const to = static_cast<std::byte*>(out.mutable_data());

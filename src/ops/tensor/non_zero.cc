@@ -68,7 +68,7 @@ std::span<const OpDef> non_zero_ops() {
       {.domain = "",
        .type = "NonZero",
        .since_version = 9,
-       .inputs = {{"X", kAllTypes, "T"}},
+       .inputs = {{"X", kNativeTypes, "T"}},
        .outputs = {{"Y", {TensorType::kInt64}}},
        .attributes = {},
        .shape = ShapeRule,

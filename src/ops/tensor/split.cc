@@ -74,7 +74,7 @@ void Run(RunContext& ctx) {
       std::string* to = part.MutableView<std::string>().data();
       for (int64_t o = 0; o < outer; ++o) to = std::copy_n(from + o * row + column, n, to);
     } else if (part.NumElements() > 0) {
-      const auto size = static_cast<size_t>(onnx_optim::BitsOf(x.dtype())) / 8;
+      const size_t size = onnx_optim::BytesOf(x.dtype());
       const auto* from = static_cast<const std::byte*>(x.data()) + static_cast<size_t>(column) * size;
       auto* to = static_cast<std::byte*>(part.mutable_data());
       const size_t bytes = static_cast<size_t>(n) * size, step = static_cast<size_t>(row) * size;

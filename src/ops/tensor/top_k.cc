@@ -28,7 +28,7 @@ void Run(RunContext& ctx) {
   shape[axis] = k;
   Tensor values(x.dtype(), shape), indices(TensorType::kInt64, shape);
   if (values.NumElements() > 0) {
-    const auto size = static_cast<size_t>(onnx_optim::BitsOf(x.dtype())) / 8;
+    const size_t size = onnx_optim::BytesOf(x.dtype());
     const auto* from = static_cast<const std::byte*>(x.data());
     auto* const best = static_cast<std::byte*>(values.mutable_data());
     int64_t* const places = indices.MutableView<int64_t>().data();

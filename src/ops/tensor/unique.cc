@@ -20,9 +20,7 @@ struct Groups {
 Groups Group(const RunContext& ctx, const Tensor& slices, int64_t n, int64_t row, bool sorted) {
   const kernels::CompareFn compare = kernels::CompareFnFor(slices.dtype());
   const auto* data = static_cast<const std::byte*>(slices.data());
-  const size_t size = slices.dtype() == TensorType::kString
-                          ? sizeof(std::string)
-                          : static_cast<size_t>(onnx_optim::BitsOf(slices.dtype())) / 8;
+  const size_t size = onnx_optim::BytesOf(slices.dtype());
   const auto order_of = [&](int64_t a, int64_t b) {
     return compare(data + static_cast<size_t>(a * row) * size, data + static_cast<size_t>(b * row) * size, row);
   };
@@ -133,8 +131,8 @@ std::span<const OpDef> unique_ops() {
       {.domain = "",
        .type = "Unique",
        .since_version = 11,
-       .inputs = {{"X", kAllTypes, "T"}},
-       .outputs = {{"Y", kAllTypes, "T"}, Places("indices"), Places("inverse_indices"), Places("counts")},
+       .inputs = {{"X", kNativeTypes, "T"}},
+       .outputs = {{"Y", kNativeTypes, "T"}, Places("indices"), Places("inverse_indices"), Places("counts")},
        .attributes = {{"axis", AttrKind::kInt}, {"sorted", AttrKind::kInt}},
        .shape = ShapeRule,
        .run = Run},

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where: x where the condition is true, y elsewhere; all three broadcast.
 // https://onnx.ai/onnx/operators/onnx__Where.html
-#include <complex>
-#include <string>
-
+#include "kernels/indexed/storage_type.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -24,19 +22,9 @@ void Row(const void* const* in, const int64_t* step, void* out, int64_t n, const
 }
 
 kernels::RowFn RowOf(TensorType type) {
-  if (type == TensorType::kString) return Row<std::string>;
-  switch (onnx_optim::BitsOf(type)) {
-    case 8:
-      return Row<uint8_t>;
-    case 16:
-      return Row<uint16_t>;
-    case 32:
-      return Row<uint32_t>;
-    case 64:
-      return Row<uint64_t>;
-    default:
-      return Row<std::complex<double>>;
-  }
+  kernels::RowFn row = nullptr;
+  kernels::DispatchStorage(type, [&]<class E>(std::type_identity<E>) { row = Row<E>; });
+  return row;
 }
 
 void Run(RunContext& ctx) { RunRows(ctx, 3, ctx.tensor(1).dtype(), RowOf(ctx.tensor(1).dtype()), nullptr); }
