@@ -38,7 +38,7 @@ Tensor Unbatched(RunContext& ctx, int i, const Turn& turn) {
   MoveFirst(dims);
   MoveFirst(strides);
   Tensor moved(t.dtype(), Shape(dims));
-  const auto size = static_cast<size_t>(onnx_optim::BitsOf(t.dtype())) / 8;
+  const auto size = onnx_optim::BytesOf(t.dtype());
   kernels::StridedCopy(t.data(), moved.mutable_data(), dims, strides, size, 0, moved.NumElements());
   return moved;
 }

@@ -31,8 +31,7 @@ void Run(RunContext& ctx) {
     const std::span<const int64_t> index = indices.View<int64_t>();
     const Tensor off = values.Part(0, Shape{1}), on = values.Part(1, Shape{1});
     void* const to = out.mutable_data();
-    const size_t size = out.dtype() == TensorType::kString ? sizeof(std::string)
-                                                           : static_cast<size_t>(onnx_optim::BitsOf(out.dtype())) / 8;
+    const size_t size = out.dtype() == TensorType::kString ? sizeof(std::string) : onnx_optim::BytesOf(out.dtype());
     ctx.ParallelFor(out.NumElements(), kElementGrain, [&](int64_t begin, int64_t end) {
       kernels::Fill(out.dtype(), static_cast<std::byte*>(to) + static_cast<size_t>(begin) * size, end - begin,
                     off.data());
