@@ -79,9 +79,9 @@ OpDef AttributeVersion(int since, TypeSet mask, std::string_view mask_type) {
           .run = Run};
 }
 
-}  // namespace
-
 constexpr TypeSet kDropped = kFloatTypes | kFloat8Types;
+
+}  // namespace
 
 std::span<const OpDef> dropout_ops() {
   static const OpDef ops[] = {
