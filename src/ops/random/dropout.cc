@@ -95,9 +95,9 @@ OpDef TestVersion() {
   return op;
 }
 
-}  // namespace
-
 constexpr TypeSet kDropped = kFloatTypes | kFloat8Types;
+
+}  // namespace
 
 std::span<const OpDef> dropout_ops() {
   static const OpDef ops[] = {
