@@ -11,6 +11,7 @@
 
 #include "graph/node_attributes.h"
 #include "onnxseq/errors.h"
+#include "ops/quantize/integer_product.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -84,6 +85,38 @@ std::string QuantizeText(const NodeProto& node, int zero_point, int64_t opset, s
   text += fmt::format("  typed_shift = CastLike (no_shift, {})\n", like);
   text += fmt::format("  {} = QuantizeLinear ({}, {}_scale, typed_shift)\n", y, from, y);
   return text;
+}
+
+OpDef QuantizedUnaryOp(std::string_view type, std::vector<AttrDef> attributes,
+                       std::string (*body)(const NodeProto&, int64_t)) {
+  return {.domain = kMicrosoft,
+          .type = type,
+          .since_version = 1,
+          .inputs = {{"X", kByteTypes, "T"},
+                     {"X_scale", kFloat32},
+                     Optional("X_zero_point", kByteTypes, "T"),
+                     {"Y_scale", kFloat32},
+                     Optional("Y_zero_point", kByteTypes, "T")},
+          .outputs = {{"Y", kByteTypes, "T"}},
+          .attributes = std::move(attributes),
+          .body = body};
+}
+
+OpDef QuantizedBinaryOp(std::string_view type, std::string (*body)(const NodeProto&, int64_t)) {
+  return {.domain = kMicrosoft,
+          .type = type,
+          .since_version = 1,
+          .inputs = {{"A", kByteTypes, "T"},
+                     {"A_scale", kFloat32},
+                     Optional("A_zero_point", kByteTypes, "T"),
+                     {"B", kByteTypes, "T"},
+                     {"B_scale", kFloat32},
+                     Optional("B_zero_point", kByteTypes, "T"),
+                     {"C_scale", kFloat32},
+                     Optional("C_zero_point", kByteTypes, "T")},
+          .outputs = {{"C", kByteTypes, "T"}},
+          .attributes = {},
+          .body = body};
 }
 
 std::string QuantizedUnaryText(const NodeProto& node, int64_t opset, std::string_view nodes) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ops/op_def.h"
 
@@ -33,7 +34,11 @@ std::string DequantizeText(std::string_view to, std::string_view x);
 // is absent. Throws Unsupported for an absent one before operator set 15, which cannot say that.
 std::string QuantizeText(const NodeProto& node, int zero_point, int64_t opset, std::string_view from,
                          std::string_view y, std::string_view like);
-// A body of (X, its scale and zero point, those of Y) => Y: `nodes` make floats y of floats x.
+// Definitions of quantised operators of one operand and of two, which broadcast.
+OpDef QuantizedUnaryOp(std::string_view type, std::vector<AttrDef> attributes,
+                       std::string (*body)(const NodeProto&, int64_t));
+OpDef QuantizedBinaryOp(std::string_view type, std::string (*body)(const NodeProto&, int64_t));
+// Their bodies. A body of (X, its scale and zero point, those of Y) => Y: `nodes` make floats y of floats x.
 std::string QuantizedUnaryText(const NodeProto& node, int64_t opset, std::string_view nodes);
 // A body of (A, B, each with scale and zero point, those of C) => C with C = op (A, B).
 std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::string_view op);

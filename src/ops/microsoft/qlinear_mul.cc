@@ -2,7 +2,6 @@
 // QLinearMul: the product of two quantised tensors, which broadcast, quantised again. Written as nodes of other
 // operators. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearMul
 #include "ops/microsoft/microsoft_op.h"
-#include "ops/quantize/integer_product.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -12,22 +11,7 @@ std::string Body(const NodeProto& node, int64_t opset) { return QuantizedBinaryT
 }  // namespace
 
 std::span<const OpDef> qlinear_mul_ops() {
-  static const OpDef ops[] = {
-      {.domain = kMicrosoft,
-       .type = "QLinearMul",
-       .since_version = 1,
-       .inputs = {{"A", kByteTypes, "T"},
-                  {"A_scale", {TensorType::kFloat}},
-                  Optional("A_zero_point", kByteTypes, "T"),
-                  {"B", kByteTypes, "T"},
-                  {"B_scale", {TensorType::kFloat}},
-                  Optional("B_zero_point", kByteTypes, "T"),
-                  {"C_scale", {TensorType::kFloat}},
-                  Optional("C_zero_point", kByteTypes, "T")},
-       .outputs = {{"C", kByteTypes, "T"}},
-       .attributes = {},
-       .body = Body},
-  };
+  static const OpDef ops[] = {QuantizedBinaryOp("QLinearMul", Body)};
   return ops;
 }
 

@@ -2,7 +2,6 @@
 // QLinearSigmoid: the sigmoid of a quantised tensor, quantised again. Written as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearSigmoid
 #include "ops/microsoft/microsoft_op.h"
-#include "ops/quantize/integer_product.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -14,19 +13,7 @@ std::string Body(const NodeProto& node, int64_t opset) {
 }  // namespace
 
 std::span<const OpDef> qlinear_sigmoid_ops() {
-  static const OpDef ops[] = {
-      {.domain = kMicrosoft,
-       .type = "QLinearSigmoid",
-       .since_version = 1,
-       .inputs = {{"X", kByteTypes, "T"},
-                  {"X_scale", {TensorType::kFloat}},
-                  Optional("X_zero_point", kByteTypes, "T"),
-                  {"Y_scale", {TensorType::kFloat}},
-                  Optional("Y_zero_point", kByteTypes, "T")},
-       .outputs = {{"Y", kByteTypes, "T"}},
-       .attributes = {},
-       .body = Body},
-  };
+  static const OpDef ops[] = {QuantizedUnaryOp("QLinearSigmoid", {}, Body)};
   return ops;
 }
 
