@@ -265,7 +265,7 @@ nb::object InferenceSession::Profile(nb::dict feeds) {
 nb::list InferenceSession::CheckShapes(nb::dict feeds) {
   const ValueMap inputs = ReadFeeds(feeds);
   ShapeCheck check(session_.model());
-  RunOptions options = OptionsOf(std::nullopt);
+  RunOptions options = RunOptionsFrom(std::nullopt);
   options.observer = &check;
   WithoutGil([&] { static_cast<void>(session_.Run(inputs, {}, options)); });
   nb::list contradictions;

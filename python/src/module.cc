@@ -207,9 +207,10 @@ NB_MODULE(_onnxseq, m) {
       .def("profile", &InferenceSession::Profile, nb::arg("feeds"),
            "Runs once. A dict for each node that ran, in the order they began: path of the body it stands in, op_type, "
            "name, thread, start and seconds.")
-      .def("check_shapes", &InferenceSession::CheckShapes, nb::arg("feeds"),
-           "Runs once, and holds every value, those of bodies and functions included, against what infer_shapes says of "
-           "it. What contradicts it, as a list of messages: each is a mistake of onnxseq.")
+      .def(
+          "check_shapes", &InferenceSession::CheckShapes, nb::arg("feeds"),
+          "Runs once, and holds every value, those of bodies and functions included, against what infer_shapes says of "
+          "it. What contradicts it, as a list of messages: each is a mistake of onnxseq.")
       .def("trim", &InferenceSession::Trim, "Gives back memory that runs keep for the next ones.")
       .def("get_inputs", &InferenceSession::Inputs)
       .def("get_outputs", &InferenceSession::Outputs);

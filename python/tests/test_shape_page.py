@@ -26,4 +26,4 @@ def test_example(tmp_path, graph, expected):
 
 
 def test_every_example_is_read():
-    assert len(EXAMPLES) == PAGE.count("=> (o)") == 8
+    assert len(EXAMPLES) == PAGE.count("=> (o)") == 9

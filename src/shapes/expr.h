@@ -115,6 +115,9 @@ OptimDim Overflow(std::string_view what, const OptimDim& a, const OptimDim& b);
 // factors of `a` without those of `b`; false when b has one that a has not.
 bool DivideMonomial(const std::vector<AtomRef>& a, const std::vector<AtomRef>& b, std::vector<AtomRef>* quotient);
 
+// `dim` without the arguments of min and max that another one beats in every run: max(N-1,0) is N-1 where N >= 1.
+OptimDim WithoutBeaten(const OptimDim& dim, const SymbolBounds& bounds);
+
 // The text of `dim`: by keys, or as written.
 std::string Spell(const OptimDim& dim, bool as_written);
 std::string Quote(std::string_view name);

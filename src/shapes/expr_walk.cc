@@ -21,25 +21,49 @@ namespace {
 using Replacement = std::function<std::optional<OptimDim>(const std::string&)>;
 using Binding = std::function<std::optional<int64_t>(std::string_view)>;
 
-// Calls fn(name) for each symbol until it returns true; true when it did.
+// Calls fn(atom) for each atom until it returns true; true when it did.
 template <class Fn>
-bool AnySymbol(const OptimDim& dim, const Fn& fn) {
+bool AnyAtom(const OptimDim& dim, const Fn& fn) {
   for (const Term& term : TermsOf(dim)) {
     for (const AtomRef& atom : term.factors) {
-      if (atom->kind == AtomKind::kSymbol || atom->kind == AtomKind::kOpaque) {
-        if (fn(atom->name)) return true;
-      }
+      if (fn(*atom)) return true;
       for (const OptimDim& arg : atom->args) {
-        if (AnySymbol(arg, fn)) return true;
+        if (AnyAtom(arg, fn)) return true;
       }
     }
   }
   return false;
 }
 
-OptimDim Replace(const OptimDim& dim, const Replacement& replacement);
+// The same with fn(name) for each symbol.
+template <class Fn>
+bool AnySymbol(const OptimDim& dim, const Fn& fn) {
+  return AnyAtom(dim, [&](const Atom& atom) {
+    return (atom.kind == AtomKind::kSymbol || atom.kind == AtomKind::kOpaque) && fn(atom.name);
+  });
+}
 
-OptimDim ReplaceAtom(const AtomRef& atom, const Replacement& replacement) {
+bool IsClamp(const Atom& atom) { return atom.kind == AtomKind::kMin || atom.kind == AtomKind::kMax; }
+
+// Drops arguments of min or max that another one beats in every run.
+void DropBeaten(AtomKind kind, std::vector<OptimDim>& args, const SymbolBounds& bounds) {
+  for (size_t i = 0; i < args.size();) {
+    const auto beats = [&](const OptimDim& other) {
+      return &other != &args[i] && (kind == AtomKind::kMax ? IsProvablyGreaterEqual(other, args[i], bounds)
+                                                           : IsProvablyGreaterEqual(args[i], other, bounds));
+    };
+    if (std::ranges::any_of(args, beats)) {
+      args.erase(args.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// `bounds`: those under which arguments of min and max are dropped; null for none.
+OptimDim Replace(const OptimDim& dim, const Replacement& replacement, const SymbolBounds* bounds = nullptr);
+
+OptimDim ReplaceAtom(const AtomRef& atom, const Replacement& replacement, const SymbolBounds* bounds) {
   if (atom->args.empty()) {
     if (auto dim = replacement(atom->name)) return *std::move(dim);
     return expr::FromAtom(atom);
@@ -47,8 +71,12 @@ OptimDim ReplaceAtom(const AtomRef& atom, const Replacement& replacement) {
   std::vector<OptimDim> args;
   bool changed = false;
   for (const OptimDim& arg : atom->args) {
-    args.push_back(Replace(arg, replacement));
+    args.push_back(Replace(arg, replacement, bounds));
     changed |= args.back() != arg;
+  }
+  if (bounds != nullptr && IsClamp(*atom)) {
+    DropBeaten(atom->kind, args, *bounds);
+    changed |= args.size() != atom->args.size();
   }
   if (!changed) return expr::FromAtom(atom);
   switch (atom->kind) {
@@ -71,13 +99,13 @@ OptimDim ReplaceAtom(const AtomRef& atom, const Replacement& replacement) {
   return expr::FromAtom(atom);
 }
 
-OptimDim Replace(const OptimDim& dim, const Replacement& replacement) {
+OptimDim Replace(const OptimDim& dim, const Replacement& replacement, const SymbolBounds* bounds) {
   if (dim.IsInt()) return dim;
   std::vector<OptimDim> sum;
   sum.emplace_back(dim.constant());
   for (const Term& term : TermsOf(dim)) {
     OptimDim product = term.coefficient;
-    for (const AtomRef& atom : term.factors) product *= ReplaceAtom(atom, replacement);
+    for (const AtomRef& atom : term.factors) product *= ReplaceAtom(atom, replacement, bounds);
     sum.push_back(std::move(product));
   }
   return Sum(sum);
@@ -176,5 +204,13 @@ bool MentionsFresh(const OptimDim& dim) noexcept {
   return AnySymbol(dim, [](const std::string& name) { return HasFreshPrefix(name); });
 }
 
+namespace expr {
+
+OptimDim WithoutBeaten(const OptimDim& dim, const SymbolBounds& bounds) {
+  if (!AnyAtom(dim, IsClamp)) return dim;
+  return Replace(dim, [](const std::string&) { return std::nullopt; }, &bounds);
+}
+
+}  // namespace expr
 }  // namespace onnx_optim
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -116,7 +116,7 @@ OptimDim ShapesContext::Simplify(const OptimDim& dim) const {
     if (next == now) break;
     now = std::move(next);
   }
-  return now;
+  return expr::WithoutBeaten(now, [this](std::string_view name) { return SymbolInterval(name); });
 }
 
 OptimShape ShapesContext::Simplify(const OptimShape& shape) const {

@@ -271,6 +271,23 @@ TEST(Facts, Bounds) {
   EXPECT_TRUE(ctx.AddLessEqualConstraint(3, 4));
 }
 
+TEST(Facts, BoundsOfOneSymbolFollowFromInequalities) {
+  ShapesContext ctx;
+  EXPECT_EQ(ctx.Simplify(OptimDim("max(N-3,0)")), "max(N-3,0)");
+  EXPECT_TRUE(ctx.AddLessEqualConstraint(0, "2*N-7"));
+  EXPECT_EQ(ctx.Bounds("N").lower, 4);
+  EXPECT_EQ(ctx.Simplify(OptimDim("max(N-3,0)")), "N-3");
+  EXPECT_EQ(ctx.Simplify(OptimDim("max(N-5,0)")), "max(N-5,0)");
+  EXPECT_EQ(ctx.Simplify(OptimDim("min(N,M,3)*2+max((N-3)//2,0)")), "2*min(M,3)+(N-3)//2");
+  EXPECT_TRUE(ctx.AddLessEqualConstraint("3*M", 20));
+  EXPECT_EQ(ctx.Bounds("M").upper, 6);
+  EXPECT_TRUE(ctx.AddLessEqualConstraint(1, "1-P"));
+  EXPECT_EQ(ctx.Bounds("P").upper, 0);
+  EXPECT_FALSE(ctx.AddLessEqualConstraint("N", 3, "Slice"));
+  ASSERT_EQ(ctx.Problems().size(), 1u);
+  EXPECT_EQ(ctx.Problems()[0].message, "N cannot be at most 3, as Slice says; N is at least 4");
+}
+
 TEST(Facts, ContradictionsNameBothSides) {
   ShapesContext ctx;
   EXPECT_FALSE(ctx.AddConstraint(2, 3, "MatMul node \"m\""));
