@@ -39,8 +39,9 @@ def check(row, outputs, rtol=1e-4, atol=1e-4):
             np.testing.assert_allclose(a, b, rtol, atol, err_msg=f"{row}: onnxseq against {name}")
 
 
-def compare(script, rows, make, names, threads, seconds):
-    """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable returning arrays}.
+def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs):
+    """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable}; `arrays` makes a list of arrays
+    of what a callable returns.
 
     At one thread all contestants share a process. At more, the waiting threads of one would steal the cores of the
     next: each has a process of its own, and the processes take turns.
@@ -55,7 +56,7 @@ def compare(script, rows, make, names, threads, seconds):
     if threads == 1:
         for row in rows:
             contestants = make(row, threads, names)
-            check(row, {name: call() for name, call in contestants.items()})
+            check(row, {name: arrays(call()) for name, call in contestants.items()})
             times[row] = interleave(contestants, seconds)
     else:
         for _ in range(2):

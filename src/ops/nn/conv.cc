@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv: each output channel the sum, over the input channels of its group and the places of the window, of input times
-// weight, plus a bias. Computed as products of the weights with the columns the window sees; halves as floats.
+// weight, plus a bias. Constant weights are packed once (kernels/conv/); halves are computed as floats.
 // https://onnx.ai/onnx/operators/onnx__Conv.html
+#include "kernels/conv/conv.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <variant>
 
-#include "kernels/gemm/gemm.h"
 #include "ops/as_type.h"
 #include "ops/nn/conv_op.h"
 #include "ops/nn/window_op.h"
@@ -29,60 +30,72 @@ Layout LayoutOf(const RunContext& ctx, const Tensor& x, const Tensor& w) {
   return {x.dim(0), groups, w.dim(1), w.dim(0) / groups};
 }
 
-template <class T>
-void Convolve(RunContext& ctx, const Layout& layout, const kernels::Window& window, const Tensor& x, const Tensor& w,
-              Tensor& y) {
-  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
-  const int64_t depth = layout.in_channels * places;
-  const int64_t block = ColumnBlock(depth);
-  std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
-  T* const to = y.MutableView<T>().data();
-  for (int64_t first = 0; first < out; first += block) {
-    ctx.CheckCancelled();
-    const int64_t count = std::min(block, out - first);
-    const std::vector<int64_t> table = kernels::WindowTable(window, first, first + count);
-    for (int64_t n = 0; n < layout.batch; ++n) {
-      for (int64_t g = 0; g < layout.groups; ++g) {
-        const int64_t channel = n * layout.groups + g;
-        kernels::GatherColumns(x.View<T>().data() + channel * layout.in_channels * in, columns.data(),
-                               layout.in_channels, in, places, table);
-        kernels::MatMulArgs<T> args;
-        args.m = layout.out_channels;
-        args.n = count;
-        args.k = depth;
-        args.a = {w.View<T>().data() + g * layout.out_channels * depth, depth, 1};
-        args.b = {columns.data(), count, 1};
-        args.c = to + channel * layout.out_channels * out + first;
-        args.c_row = out;
-        kernels::MatMul(args, &ctx.team(), ctx.threads());
-      }
-    }
+struct ConvState : OpState {
+  Tensor w, bias;
+  std::variant<std::monostate, kernels::PackedConv<float>, kernels::PackedConv<double>> packed;
+
+  // `bias` may be undefined.
+  template <class T>
+  void Pack(const Layout& layout, std::span<const int64_t> dilation, bool flush_denormals) {
+    packed.template emplace<kernels::PackedConv<T>>(layout.groups, layout.in_channels, layout.out_channels,
+                                                    w.shape().dims().subspan(2), dilation, w.View<T>().data(),
+                                                    bias.defined() ? bias.View<T>().data() : nullptr, flush_denormals);
   }
+  void Pack(const Layout& layout, std::span<const int64_t> dilation, bool flush_denormals) {
+    w.dtype() == TensorType::kDouble ? Pack<double>(layout, dilation, flush_denormals)
+                                     : Pack<float>(layout, dilation, flush_denormals);
+  }
+};
+
+// Weights that do not fit are left to the run to complain about.
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
+  auto state = std::make_unique<ConvState>();
+  const Tensor* const w = ctx.ConstantInput(1);
+  const Tensor* const bias = ctx.HasInput(2) ? ctx.ConstantInput(2) : nullptr;
+  const int64_t groups = ctx.attrs().Int("group", 1);
+  if (w == nullptr || w->rank() < 3 || w->NumElements() == 0 || groups < 1 || w->dim(0) % groups != 0) return state;
+  if (ctx.HasInput(2) && (bias == nullptr || bias->dtype() != w->dtype() || bias->shape() != Shape{w->dim(0)}))
+    return state;
+  const std::span<const int64_t> kernel = w->shape().dims().subspan(2);
+  const WindowAttributes window = ReadWindow(ctx.attrs(), w->rank() - 2, {kernel.begin(), kernel.end()});
+  state->w = Widened(*w);
+  if (bias != nullptr) state->bias = Widened(*bias);
+  state->Pack({0, groups, w->dim(1), w->dim(0) / groups}, window.dilations, ctx.flush_denormals());
+  return state;
 }
 
 template <class T>
-void AddBias(const Tensor& bias, Tensor& y, int64_t channels, int64_t out) {
-  const std::span<T> to = y.MutableView<T>();
-  const std::span<const T> b = bias.View<T>();
-  for (size_t i = 0; i < to.size(); ++i) to[i] += b[i / static_cast<size_t>(out) % static_cast<size_t>(channels)];
+void Convolve(RunContext& ctx, const ConvState& state, const Layout& layout, const kernels::Window& window,
+              const Tensor& x, Tensor& y) {
+  std::get<kernels::PackedConv<T>>(state.packed)
+      .Run(layout.batch, window, x.View<T>().data(), y.MutableView<T>().data(), &ctx.team(), ctx.threads());
 }
 
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor x = Widened(ctx.tensor(0)), w = Widened(ctx.tensor(1));
+  const Tensor x = Widened(ctx.tensor(0));
+  const ConvState* state = &ctx.state<ConvState>();
+  const bool packed = !std::holds_alternative<std::monostate>(state->packed);
+  const Tensor w = packed ? state->w : Widened(ctx.tensor(1));
   const Layout layout = LayoutOf(ctx, x, w);
   const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
   const kernels::Window window =
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), w.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  const Tensor bias = ReadConvBias(ctx, w.dim(0));
+  ConvState once;
+  if (!packed) {
+    once.w = w;
+    once.bias = ReadConvBias(ctx, w.dim(0));
+  }
   Tensor y(x.dtype(), std::move(shape));
   if (y.NumElements() > 0) {
-    const bool wide = x.dtype() == TensorType::kDouble;
-    wide ? Convolve<double>(ctx, layout, window, x, w, y) : Convolve<float>(ctx, layout, window, x, w, y);
-    if (bias.defined())
-      wide ? AddBias<double>(bias, y, w.dim(0), window.OutSize()) : AddBias<float>(bias, y, w.dim(0), window.OutSize());
+    if (!packed) {
+      once.Pack(layout, window.dilation, /*flush_denormals=*/false);
+      state = &once;
+    }
+    x.dtype() == TensorType::kDouble ? Convolve<double>(ctx, *state, layout, window, x, y)
+                                     : Convolve<float>(ctx, *state, layout, window, x, y);
   }
   ctx.SetOutput(0, AsType(y, type));
 }
@@ -132,6 +145,7 @@ std::span<const OpDef> conv_ops() {
                       {"pads", AttrKind::kInts},
                       {"strides", AttrKind::kInts}},
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// dnn: the door to oneDNN. It is linked into a module of its own (module/, abi.h), libonnxseq_dnn.so beside the library
+// or program, which is opened when a kernel first has work for it. Own kernels do what it does not, and everything
+// where it is missing.
+#pragma once
+
+#include <string>
+
+#include "kernels/dnn/abi.h"
+#include "onnx_proto/config.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+
+// The module, opened at the first call; null when it cannot be, or ONNXSEQ_DNN=off is set. Thread safe; cheap after the
+// first call.
+const OnnxseqDnn* Dnn() noexcept;
+// Whether Dnn() would be null for want of the file, and why: `cannot find libonnxseq_dnn.so beside ...`. Empty when it
+// is there, or off. Opens nothing.
+std::string DnnMissing();
+// One line: which version of what is used, or why none is. Opens the module.
+std::string DescribeDnn();
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels
