@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/stop_token.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/strided/transpose.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -44,20 +45,6 @@ std::vector<int64_t> Offsets(std::span<const int64_t> dims, std::span<const int6
     offsets = std::move(longer);
   }
   return offsets;
-}
-
-// to[j, i] = from[i, j] for i < rows, j < columns; in squares, so that each cache line is used whole while it is near.
-template <class T>
-void TransposeInto(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t columns) {
-  constexpr int64_t kSide = 16;
-  for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
-    const int64_t i1 = std::min(rows, i0 + kSide);
-    for (int64_t j0 = 0; j0 < columns; j0 += kSide) {
-      const int64_t j1 = std::min(columns, j0 + kSide);
-      for (int64_t j = j0; j < j1; ++j)
-        for (int64_t i = i0; i < i1; ++i) to[j * to_row + i] = from[i * from_row + j];
-    }
-  }
 }
 
 // Memory of the calling thread for one tile, kept for the next one unless it is large.
@@ -217,11 +204,6 @@ PackedConv<T>::PackedConv(int64_t groups, int64_t in_channels, int64_t out_chann
       flush_denormals_(flush_denormals) {}
 
 template <class T>
-void PackedConv<T>::FreeDnnWeights::operator()(OnnxseqDnnWeights* weights) const {
-  if (const OnnxseqDnn* const dnn = Dnn()) dnn->free_weights(weights);
-}
-
-template <class T>
 void PackedConv<T>::PackOwn() const {
   const int64_t places = Product(kernel_);
   if (in_channels_ == 1 && out_channels_ == 1) {
@@ -311,8 +293,7 @@ bool PackedConv<T>::RunDnn(const OnnxseqDnn& dnn, const Tiles& tiles, int64_t im
       conv.stride[d] = tiles.window.stride[d];
       conv.dilation[d] = tiles.window.dilation[d];
     }
-    std::call_once(dnn_once_, [&] { dnn_weights_.reset(dnn.new_weights()); });
-    return dnn_weights_ != nullptr && dnn.conv(&conv, dnn_weights_.get(), w_, bias_, x, y) == kDnnDone;
+    return dnn.conv(&conv, dnn_weights_.Get(dnn), w_, bias_, x, y) == kDnnDone;
   }
 }
 

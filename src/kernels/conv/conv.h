@@ -45,9 +45,6 @@ class PackedConv {
 
  private:
   struct Tiles;
-  struct FreeDnnWeights {
-    void operator()(OnnxseqDnnWeights* weights) const;
-  };
 
   void PackOwn() const;
   bool RunDnn(const OnnxseqDnn& dnn, const Tiles& tiles, int64_t images, const T* x, T* y) const;
@@ -60,11 +57,11 @@ class PackedConv {
   const T* bias_;
   bool flush_denormals_;
 
-  mutable std::once_flag own_once_, dnn_once_;
+  mutable std::once_flag own_once_;
   // By group, then by runs of places of the window: [place in the run, in channel] by [out channel].
   mutable std::vector<PackedMatrix<T>> runs_;
   mutable AlignedArray<T> depthwise_;  // [place, group], instead of them where each group is one channel to one
-  mutable std::unique_ptr<OnnxseqDnnWeights, FreeDnnWeights> dnn_weights_;
+  mutable DnnWeights dnn_weights_;
 };
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
+#include <new>
 #include <string_view>
 
 #include "base/cpu_features.h"
@@ -91,5 +91,17 @@ std::string DnnMissing() {
 }
 
 std::string DescribeDnn() { return TheDoor().text; }
+
+OnnxseqDnnWeights* DnnWeights::Get(const OnnxseqDnn& dnn) {
+  std::call_once(once_, [&] {
+    weights_.reset(dnn.new_weights());
+    if (weights_ == nullptr) throw std::bad_alloc();
+  });
+  return weights_.get();
+}
+
+void DnnWeights::Free::operator()(OnnxseqDnnWeights* weights) const {
+  if (const OnnxseqDnn* const dnn = Dnn()) dnn->free_weights(weights);
+}
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

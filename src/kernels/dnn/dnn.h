@@ -4,6 +4,8 @@
 // where it is missing.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "kernels/dnn/abi.h"
@@ -19,5 +21,19 @@ const OnnxseqDnn* Dnn() noexcept;
 std::string DnnMissing();
 // One line: which version of what is used, or why none is. Opens the module.
 std::string DescribeDnn();
+
+// The weights of one convolution as oneDNN wants them, made when first needed. Thread safe.
+class DnnWeights {
+ public:
+  // Throws std::bad_alloc.
+  OnnxseqDnnWeights* Get(const OnnxseqDnn& dnn);
+
+ private:
+  struct Free {
+    void operator()(OnnxseqDnnWeights* weights) const;
+  };
+  std::once_flag once_;
+  std::unique_ptr<OnnxseqDnnWeights, Free> weights_;
+};
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

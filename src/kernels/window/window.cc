@@ -42,21 +42,18 @@ void DispatchFloat(TensorType type, Fn&& fn) {
   }
 }
 
-// For each output along an axis: how many places of the window have an input, and how many lie within the padding, too.
+// How many places of the window of output o along an axis have an input, and how many lie within the padding, too.
 struct Counts {
-  std::vector<int64_t> inputs, padded;
+  int64_t inputs, padded;
 
-  Counts(const Window& window, size_t axis) {
-    const int64_t dilation = window.dilation[axis], kernel = window.kernel[axis];
-    // The places before position `from` of a window that begins at `start`.
-    const auto before = [&](int64_t start, int64_t from) {
-      return std::clamp<int64_t>(from <= start ? 0 : (from - start - 1) / dilation + 1, 0, kernel);
+  Counts(const Window& window, size_t axis, int64_t o) : inputs(window.kernel[axis]), padded(inputs) {
+    const int64_t start = o * window.stride[axis] - window.begin[axis], dilation = window.dilation[axis];
+    if (start >= 0 && start + (inputs - 1) * dilation < window.in[axis]) return;
+    const auto before = [&](int64_t position) {
+      return std::clamp<int64_t>(position <= start ? 0 : (position - start - 1) / dilation + 1, 0, window.kernel[axis]);
     };
-    for (int64_t o = 0; o < window.out[axis]; ++o) {
-      const int64_t start = o * window.stride[axis] - window.begin[axis];
-      inputs.push_back(before(start, window.in[axis]) - before(start, 0));
-      padded.push_back(before(start, window.in[axis] + window.end[axis]));
-    }
+    inputs = before(window.in[axis]) - before(0);
+    padded = before(window.in[axis] + window.end[axis]);
   }
 };
 
@@ -66,6 +63,11 @@ std::pair<int64_t, int64_t> OutputsOf(int64_t shift, int64_t stride, int64_t in,
   const int64_t end = in - shift <= 0 ? 0 : (in - shift - 1) / stride + 1;
   return {std::min(begin, out), std::clamp(end, std::min(begin, out), out)};
 }
+
+// Outputs of a row handled at a time: their sums stay in L1.
+constexpr int64_t kChunk = 1024;
+// Additions between two calls of `pause`.
+constexpr int64_t kPauseEvery = 1 << 16;
 
 // Calls add(sum, input, offset within its plane) for each input that an output of y sees, in the order of the window's
 // places, a row of sums at a time, then done(output, sum, inputs, padded): how many inputs there were, and how many
@@ -82,39 +84,75 @@ void Slide(const T* x, int64_t planes, const Window& window, const std::function
     axis->pop_back();
   const int64_t rows = outer.OutSize(), places = outer.KernelSize();
   const int64_t block = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, places));
-  const Counts columns(window, last);
-  std::vector<Sum> sums(static_cast<size_t>(out));
+  std::vector<Sum> sums(static_cast<size_t>(std::min(out, kChunk)));
+  int64_t since_pause = 0;
   for (int64_t first = 0; first < rows; first += block) {
     const int64_t end = std::min(rows, first + block);
     const std::vector<int64_t> table = WindowTable(outer, first, end);
     for (int64_t plane = 0; plane < planes; ++plane) {
       const T* const from = x + plane * window.InSize();
       for (int64_t row = first; row < end; ++row) {
-        const std::span<const int64_t> seen =
+        const auto seen =
             std::span(table).subspan(static_cast<size_t>((row - first) * places), static_cast<size_t>(places));
-        if (pause) pause();
-        std::fill(sums.begin(), sums.end(), start);
         int64_t inputs = 0, padded = 0;
         for (const int64_t outer_row : seen) {
+          inputs += static_cast<int64_t>(outer_row >= 0);
           padded += static_cast<int64_t>(outer_row != kBeyond);
-          if (outer_row < 0) continue;
-          ++inputs;
-          for (int64_t k = 0; k < window.kernel[last]; ++k) {
-            const int64_t shift = k * window.dilation[last] - window.begin[last];
-            const auto [o_begin, o_end] = OutputsOf(shift, stride, in, out);
-            const int64_t offset = outer_row * in + shift;
-            for (int64_t o = o_begin; o < o_end; ++o)
-              add(sums[static_cast<size_t>(o)], Load(from[offset + o * stride]), offset + o * stride);
-          }
         }
-        for (int64_t o = 0; o < out; ++o) {
-          const auto at = static_cast<size_t>(o);
-          done(plane * rows * out + row * out + o, sums[at], inputs * columns.inputs[at], padded * columns.padded[at]);
+        for (int64_t chunk = 0; chunk < out; chunk += kChunk) {
+          const int64_t length = std::min(out - chunk, kChunk);
+          std::fill_n(sums.begin(), length, start);
+          for (const int64_t outer_row : seen) {
+            if (outer_row < 0) continue;
+            for (int64_t k = 0; k < window.kernel[last]; ++k) {
+              if (pause && (since_pause += length) > kPauseEvery) {
+                pause();
+                since_pause = 0;
+              }
+              const int64_t shift = chunk * stride + k * window.dilation[last] - window.begin[last];
+              const auto [o_begin, o_end] = OutputsOf(shift, stride, in, length);
+              const int64_t offset = outer_row * in + shift;
+              Sum* const to = sums.data();
+              for (int64_t o = o_begin; o < o_end; ++o)
+                add(to[o], Load(from[offset + o * stride]), offset + o * stride);
+            }
+          }
+          const int64_t output = (plane * rows + row) * out + chunk;
+          for (int64_t o = 0; o < length; ++o) {
+            const Counts columns(window, last, chunk + o);
+            done(output + o, sums[static_cast<size_t>(o)], inputs * columns.inputs, padded * columns.padded);
+          }
         }
       }
     }
   }
 }
+
+// Rows that follow each other without a gap, as windows see them, are one long row: short ones cost more than what is
+// done in them.
+struct Merged {
+  int64_t planes;
+  Window window;
+
+  Merged(int64_t count, const Window& from) : planes(count), window(from) {
+    const size_t last = window.in.size() - 1;
+    const auto unpadded = [&](size_t d) { return window.begin[d] == 0 && window.end[d] == 0; };
+    if (!unpadded(last) || window.in[last] != window.out[last] * window.stride[last] ||
+        (window.kernel[last] - 1) * window.dilation[last] >= window.stride[last])
+      return;
+    for (size_t d = 0; d < last; ++d)
+      if (window.kernel[d] != 1 || window.stride[d] != 1 || !unpadded(d) || window.in[d] != window.out[d]) return;
+    const int64_t rows = planes * window.InSize() / std::max<int64_t>(1, window.in[last]);
+    planes = 1;
+    window = {{rows * window.in[last]},
+              {rows * window.out[last]},
+              {window.kernel[last]},
+              {window.stride[last]},
+              {window.dilation[last]},
+              {0},
+              {0}};
+  }
+};
 
 }  // namespace
 
@@ -182,10 +220,11 @@ template void AddColumns(const double*, double*, int64_t, int64_t, int64_t, std:
 
 void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over,
                  const std::function<void()>& pause) {
+  const Merged merged(planes, window);
   DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
     using C = decltype(Load(T()) + 0);
     Slide(
-        static_cast<const T*>(x), planes, window, pause, 0.0,
+        static_cast<const T*>(x), merged.planes, merged.window, pause, 0.0,
         [](double& sum, C value, int64_t) { sum += static_cast<double>(value); },
         [&](int64_t o, double sum, int64_t inputs, int64_t padded) {
           const int64_t count = std::max<int64_t>(1, over == AverageOver::kPadded ? padded : inputs);
@@ -229,8 +268,9 @@ void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t p
     const auto from = static_cast<const T*>(x);
     const auto to = static_cast<T*>(y);
     if (places == nullptr) {
+      const Merged merged(planes, window);
       Slide(
-          from, planes, window, pause, start,
+          from, merged.planes, merged.window, pause, start,
           [](C& best, C value, int64_t) { best = value > best || value != value ? value : best; },
           [&](int64_t o, C best, int64_t inputs, int64_t) { to[o] = static_cast<T>(inputs > 0 ? best : least); });
       return;

@@ -2,6 +2,9 @@
 // What MatMulInteger and QLinearMatMul share: products of 8-bit matrices, less their zero points, as int32.
 #pragma once
 
+#include <optional>
+
+#include "kernels/gemm/byte_product.h"
 #include "ops/math/matmul_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -21,7 +24,15 @@ class Granularity {
   bool rows_, by_matrix_ = false;
 };
 
-// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given. Sums wrap.
+// B of a product of bytes, made ready once where it is a constant matrix.
+struct ConstantBytes : OpState {
+  std::optional<kernels::PackedBytes> packed;
+};
+// Of input `b`.
+std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b);
+
+// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given. Sums wrap. The
+// operator's state is a ConstantBytes.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

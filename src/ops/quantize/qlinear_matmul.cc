@@ -30,10 +30,13 @@ void Run(RunContext& ctx) {
   Tensor scaled(TensorType::kFloat, sums.shape());
   const std::span<const int32_t> sum = sums.View<int32_t>();
   const std::span<float> to = scaled.MutableView<float>();
-  for (size_t k = 0; k < sum.size(); ++k) {
-    const auto at = static_cast<int64_t>(k);
-    to[k] = static_cast<float>(sum[k]) * a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(at))] *
-            b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(at))];
+  const auto width = static_cast<size_t>(matrix[matrix.rank() - 1]);
+  std::vector<float> column_scales;
+  for (size_t j = 0; j < width; ++j)
+    column_scales.push_back(b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(static_cast<int64_t>(j)))]);
+  for (size_t line = 0; line < sum.size(); line += width) {
+    const float row_scale = a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(static_cast<int64_t>(line)))];
+    for (size_t j = 0; j < width; ++j) to[line + j] = static_cast<float>(sum[line + j]) * row_scale * column_scales[j];
   }
   const float scale = AsType(ctx.tensor(6), TensorType::kFloat).View<float>()[0];
   const int32_t zero = AsType(ctx.tensor(7), TensorType::kInt32).View<int32_t>()[0];
@@ -43,6 +46,7 @@ void Run(RunContext& ctx) {
                     {.n = y.NumElements()});
 }
 
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantBytes(ctx, 3); }
 void ShapeRule(InferScope& scope) { ProductShape(scope, 0, 3, scope.InputType(7)); }
 
 OpDef VersionOf(int since, TypeSet scale) {
@@ -60,6 +64,7 @@ OpDef VersionOf(int since, TypeSet scale) {
           .outputs = {{"y", kByteTypes, "T3"}},
           .attributes = {},
           .shape = ShapeRule,
+          .prepare = Prepare,
           .run = Run};
 }
 
