@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
+.PHONY: help run test build program bench bench-peers bench-models asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -16,6 +16,7 @@ help:
 	@echo "make asan | tsan      the C++ tests under AddressSanitizer + UBSan | ThreadSanitizer"
 	@echo "make bench            the benches: results checked, then timed"
 	@echo "make bench-peers      beside onnxruntime, OpenVINO and, where installed, PyTorch; THREADS=1 by default"
+	@echo "make bench-models     MODELS=folder of .onnx files with io/NAME.npz: each beside onnxruntime; THREADS=1 by default"
 	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
 	@echo "make format | tidy    clang-format and ruff | clang-tidy"
 	@echo "make format-check     fails where make format would change something"
@@ -49,12 +50,17 @@ bench: build
 # The peers live in an environment of their own: they are never needed to build, test or use onnxseq.
 PEERS := build/peers/bin/python
 THREADS ?= 1
-bench-peers: build
+.PHONY: peers
+peers: build
 	@test -x $(PEERS) || { /usr/bin/python3 -m venv build/peers && \
 	  $(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino; }
 	@cmake --install build/release --component python --prefix "$$($(PEERS) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+bench-peers: peers
 	$(PEERS) bench/peers/recurrent.py $(THREADS)
 	$(PEERS) bench/peers/sequence_map.py $(THREADS)
+bench-models: peers
+	@test -d "$(MODELS)" || { echo "bench-models: MODELS=folder is needed: .onnx files, and io/NAME.npz with their inputs" >&2; exit 1; }
+	$(PEERS) bench/peers/models.py $(MODELS) $(THREADS)
 
 # The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
 # do outside a sanitizer, not end the process.

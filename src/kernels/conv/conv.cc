@@ -2,6 +2,7 @@
 #include "kernels/conv/conv.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -298,10 +299,13 @@ bool PackedConv<T>::RunDnn(const OnnxseqDnn& dnn, const Tiles& tiles, int64_t im
 }
 
 template <class T>
-void PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T* y, ThreadTeam* team, int threads,
-                        ConvMethod method) const {
+ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T* y, ThreadTeam* team, int threads,
+                              ConvMethod method) const {
   const Tiles tiles(*this, batch, window);
-  if (!tiles.justified) return ConvReference(batch, groups_, in_channels_, out_channels_, window, x, w_, bias_, y);
+  if (!tiles.justified) {
+    ConvReference(batch, groups_, in_channels_, out_channels_, window, x, w_, bias_, y);
+    return ConvMethod::kOwn;
+  }
   const bool narrow = std::min(in_channels_, out_channels_) < kNarrow;
   const bool large = tiles.work >= (narrow ? kDnnWorkNarrow : kDnnWork);
   const bool fits = std::is_same_v<T, float> && tiles.padded.size() <= ONNXSEQ_DNN_MAX_AXES;
@@ -309,6 +313,7 @@ void PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T* y, T
       fits && (method == ConvMethod::kDnn || (method == ConvMethod::kBySize && large)) ? Dnn() : nullptr;
   const int64_t image_in = tiles.window.InSize() * tiles.in_channels;
   const int64_t image_out = tiles.window.OutSize() * tiles.out_channels;
+  std::atomic<bool> own = false;
   const auto piece = [&](int64_t index) {
     const int64_t image = index / tiles.tiles * tiles.images, first = index % tiles.tiles * tiles.length;
     const int64_t images = std::min(tiles.images, batch - image);
@@ -317,7 +322,10 @@ void PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T* y, T
     T* const outputs = padded + images * tiles.padded_size;
     for (int64_t i = 0; i < images; ++i)
       tiles.CopyIn(x + (image + i) * image_in, first, padded + i * tiles.padded_size);
-    if (dnn == nullptr || !RunDnn(*dnn, tiles, images, padded, outputs)) RunOwn(tiles, images, padded, outputs);
+    if (dnn == nullptr || !RunDnn(*dnn, tiles, images, padded, outputs)) {
+      RunOwn(tiles, images, padded, outputs);
+      own = true;
+    }
     for (int64_t i = 0; i < images; ++i)
       tiles.CopyOut(outputs + i * tiles.output_size, first, y + (image + i) * image_out);
   };
@@ -329,6 +337,7 @@ void PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T* y, T
     range(0, pieces);
   else
     team->ParallelFor(pieces, 1, range, threads);
+  return own ? ConvMethod::kOwn : ConvMethod::kDnn;
 }
 
 template void ConvReference(int64_t, int64_t, int64_t, int64_t, const Window&, const float*, const float*, const float*,

@@ -36,12 +36,13 @@ class PackedConv {
   PackedConv(int64_t groups, int64_t in_channels, int64_t out_channels, std::span<const int64_t> kernel,
              std::span<const int64_t> dilation, const T* w, const T* bias, bool flush_denormals);
 
-  // y = the convolution of x; window has that kernel and dilation, batch and all of window.out are at least 1. Thread
-  // safe. Each sum is taken in an order that follows from the sizes alone, whatever the number of threads; |error| is
-  // at most (k + 2) eps sum |x w| for the k terms of a sum. Works on up to `threads` participants of `team`, on the
-  // caller alone when that is null; returns early, y unfinished, once the run is to end. Throws std::bad_alloc.
-  void Run(int64_t batch, const Window& window, const T* x, T* y, ThreadTeam* team = nullptr, int threads = 0,
-           ConvMethod method = ConvMethod::kBySize) const;
+  // y = the convolution of x; returns which kernels computed it. window has that kernel and dilation, batch and all of
+  // window.out are at least 1. Thread safe. Each sum is taken in an order that follows from the sizes alone, whatever
+  // the number of threads; |error| is at most (k + 2) eps sum |x w| for the k terms of a sum. Works on up to `threads`
+  // participants of `team`, on the caller alone when that is null; returns early, y unfinished, once the run is to end.
+  // Throws std::bad_alloc.
+  ConvMethod Run(int64_t batch, const Window& window, const T* x, T* y, ThreadTeam* team = nullptr, int threads = 0,
+                 ConvMethod method = ConvMethod::kBySize) const;
 
  private:
   struct Tiles;

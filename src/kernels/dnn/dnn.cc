@@ -6,18 +6,19 @@
 
 #include <cstdlib>
 #include <new>
-#include <string_view>
+#include <vector>
 
 #include "base/cpu_features.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-constexpr std::string_view kFile = "libonnxseq_dnn.so";
+constexpr const char* kFile = "libonnxseq_dnn.so";
 
-bool IsOff() {
+// What ONNXSEQ_DNN says: "off", the path of the module, or nothing.
+std::string Wish() {
   const char* value = std::getenv("ONNXSEQ_DNN");
-  return value != nullptr && std::string_view(value) == "off";
+  return value != nullptr ? value : "";
 }
 
 // The folder of the library or program this code is part of, with the slash; empty when it cannot be told.
@@ -33,17 +34,19 @@ std::string OwnFolder() {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Beside a library, or where a program in bin/ has its libraries; empty when in neither.
-std::string FindModule(const std::string& folder) {
-  for (const char* between : {"", "../lib/"}) {
-    std::string path = folder + between + std::string(kFile);
-    if (access(path.c_str(), R_OK) == 0) return path;
-  }
-  return "";
-}
+struct Found {
+  std::string path;  // empty: nowhere
+  std::string text;  // what to say then
+};
 
-std::string NotFound(const std::string& folder) {
-  return "cannot find " + std::string(kFile) + " in " + folder + ", which has oneDNN: slower kernels do its work";
+// Where ONNXSEQ_DNN says, or else beside a library, or where a program in bin/ has its libraries.
+Found FindModule() {
+  const std::string wish = Wish(), folder = OwnFolder();
+  std::vector<std::string> paths{wish};
+  if (wish.empty()) paths = {folder + kFile, folder + "../lib/" + kFile};
+  for (const std::string& path : paths)
+    if (access(path.c_str(), R_OK) == 0) return {path, ""};
+  return {"", "cannot find " + paths[0] + ", the module with oneDNN: slower kernels do its work"};
 }
 
 struct Door {
@@ -52,9 +55,9 @@ struct Door {
 };
 
 Door Open() {
-  if (IsOff()) return {nullptr, "off, as ONNXSEQ_DNN says"};
-  const std::string folder = OwnFolder(), path = FindModule(folder);
-  if (path.empty()) return {nullptr, NotFound(folder)};
+  if (Wish() == "off") return {nullptr, "off, as ONNXSEQ_DNN says"};
+  const auto [path, text] = FindModule();
+  if (path.empty()) return {nullptr, text};
   // Never closed: its threads' data outlive any owner there could be.
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) return {nullptr, std::string("cannot open it: ") + dlerror()};
@@ -84,11 +87,7 @@ const OnnxseqDnn* Dnn() noexcept {
   }
 }
 
-std::string DnnMissing() {
-  if (IsOff()) return "";
-  const std::string folder = OwnFolder();
-  return FindModule(folder).empty() ? NotFound(folder) : "";
-}
+std::string DnnMissing() { return Wish() == "off" ? "" : FindModule().text; }
 
 std::string DescribeDnn() { return TheDoor().text; }
 

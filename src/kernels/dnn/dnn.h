@@ -13,11 +13,12 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
-// The module, opened at the first call; null when it cannot be, or ONNXSEQ_DNN=off is set. Thread safe; cheap after the
+// The module, opened at the first call; null when it cannot be. The environment variable ONNXSEQ_DNN may name another
+// file, or say "off". Thread safe; cheap after the
 // first call.
 const OnnxseqDnn* Dnn() noexcept;
-// Whether Dnn() would be null for want of the file, and why: `cannot find libonnxseq_dnn.so beside ...`. Empty when it
-// is there, or off. Opens nothing.
+// Whether Dnn() would be null for want of the file: `cannot find .../libonnxseq_dnn.so, the module with oneDNN: slower
+// kernels do its work`. Empty when it is there, or off. Opens nothing.
 std::string DnnMissing();
 // One line: which version of what is used, or why none is. Opens the module.
 std::string DescribeDnn();
