@@ -20,11 +20,11 @@ namespace {
 constexpr int64_t kTileNumbers = 1 << 17;
 // Multiply-adds of a piece of work: below, the fixed cost of one, some microseconds, shows.
 constexpr double kPieceWork = 1 << 23;
-// Multiply-adds of a convolution below which oneDNN, whose first use costs milliseconds, is not worth it; for groups of
-// few channels, where our products are mostly padding, that is sooner.
-constexpr double kDnnWork = 1 << 22;
+// Multiply-adds of a convolution below which oneDNN, whose first use costs milliseconds, is not worth it. Where
+// channels are many, ours are as fast; for groups and few channels our products are mostly padding.
+constexpr double kDnnWork = 1 << 25;
 constexpr double kDnnWorkNarrow = 1 << 18;
-constexpr int64_t kNarrow = 16;
+constexpr int64_t kNarrow = 32;
 // Numbers of padding that need no input or output to justify them.
 constexpr int64_t kFreePadding = 1 << 20;
 constexpr int64_t kScratchKept = 1 << 20;
@@ -306,7 +306,7 @@ ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const T* x, T
     ConvReference(batch, groups_, in_channels_, out_channels_, window, x, w_, bias_, y);
     return ConvMethod::kOwn;
   }
-  const bool narrow = std::min(in_channels_, out_channels_) < kNarrow;
+  const bool narrow = groups_ > 1 || std::min(in_channels_, out_channels_) < kNarrow;
   const bool large = tiles.work >= (narrow ? kDnnWorkNarrow : kDnnWork);
   const bool fits = std::is_same_v<T, float> && tiles.padded.size() <= ONNXSEQ_DNN_MAX_AXES;
   const OnnxseqDnn* const dnn =

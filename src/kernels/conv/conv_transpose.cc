@@ -10,7 +10,7 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-// As for convolutions.
+// Multiply-adds below which oneDNN, whose first use costs milliseconds, is not worth it.
 constexpr double kDnnWork = 1 << 22;
 
 }  // namespace

@@ -28,25 +28,25 @@ inline void TransposeFour(const T* from, int64_t from_row, T* to, int64_t to_row
 }
 
 // to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns; in squares, so that each cache line is used
-// whole while it is near.
+// whole while it is near, one after the other along the rows of `to`: few streams are written at once.
 template <class T>
 void TransposeInto(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16;
-  for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
-    const int64_t i1 = std::min(rows, i0 + kSide);
-    for (int64_t j0 = 0; j0 < columns; j0 += kSide) {
-      const int64_t j1 = std::min(columns, j0 + kSide);
-      int64_t i = i0;
+  for (int64_t j0 = 0; j0 < columns; j0 += kSide) {
+    const int64_t j1 = std::min(columns, j0 + kSide);
+    for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
+      const int64_t i1 = std::min(rows, i0 + kSide);
+      int64_t j = j0;
       if constexpr (sizeof(T) == 4 && std::is_trivially_copyable_v<T>) {
-        for (; i + 4 <= i1; i += 4) {
-          int64_t j = j0;
-          for (; j + 4 <= j1; j += 4) TransposeFour(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
-          for (; j < j1; ++j)
-            for (int64_t side = i; side < i + 4; ++side) to[j * to_row + side] = from[side * from_row + j];
+        for (; j + 4 <= j1; j += 4) {
+          int64_t i = i0;
+          for (; i + 4 <= i1; i += 4) TransposeFour(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+          for (; i < i1; ++i)
+            for (int64_t side = j; side < j + 4; ++side) to[side * to_row + i] = from[i * from_row + side];
         }
       }
-      for (int64_t j = j0; j < j1; ++j)
-        for (int64_t side = i; side < i1; ++side) to[j * to_row + side] = from[side * from_row + j];
+      for (; j < j1; ++j)
+        for (int64_t i = i0; i < i1; ++i) to[j * to_row + i] = from[i * from_row + j];
     }
   }
 }
