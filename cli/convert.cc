@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.h"
-#include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
 int ConvertCommand(const ConvertArguments& arguments) {
   ExternalDataReport external;
+  external.need_all = true;
   const ModelProto model = ReadModelFile(arguments.input, &external);
-  if (!external.missing.empty()) throw InvalidArgument(external.missing.front());
   WriteModelOptions options = AsRead(external);
   if (arguments.external_bytes) options.external_bytes = arguments.external_bytes;
   WriteModelFile(model, arguments.output, options);

@@ -40,7 +40,9 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
   run->add_option("--random", a.random,
                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
       ->expected(0, 1);
-  run->add_option("--seed", a.seed, "Of the random values, and of random operators without one")->capture_default_str();
+  run->add_option("--seed", a.seed, "Of the random values, and of random operators without one")
+      ->capture_default_str()
+      ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
   run->add_option("--outputs", a.outputs_npz, "Write the outputs to this .npz");
   run->add_option("--threads", a.threads, "Threads that take part; 0: as many as the CPU has to give")
       ->capture_default_str()

@@ -14,6 +14,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 // What reading a model found about tensors whose data lies in other files.
 struct ExternalDataReport {
+  // Set by the caller: data that cannot be had is an error, as it is without a report, instead of `missing`.
+  bool need_all = false;
   // Tensors whose data was found.
   size_t loaded = 0;
   // Why the data of the others could not be had, a message for each file; those tensors keep their references.

@@ -8,6 +8,8 @@ outputs = session.run(None, {"x": array})
 from ._onnxseq import (
     InferenceSession,
     SessionOptions,
+    Stream,
+    StreamGroup,
     ValueInfo,
     __version__,
     _find_problems,
@@ -36,6 +38,8 @@ __all__ = [
     "ModelParseError",
     "OutOfRange",
     "SessionOptions",
+    "Stream",
+    "StreamGroup",
     "TimeoutError",
     "Unsupported",
     "ValueInfo",

@@ -34,12 +34,12 @@ ValueInfo Describe(const ValueDescription& value) {
       } else if (error == std::errc() && end == dim.data() + dim.size()) {
         dims.append(number);
       } else {
-        dims.append(dim);
+        dims.append(NameText(dim));
       }
     }
     shape = dims;
   }
-  return {value.name, value.type, shape};
+  return {NameText(value.name), value.type, shape};
 }
 
 nb::list DescribeAll(std::span<const ValueDescription> values) {
@@ -61,8 +61,7 @@ Session Load(nb::handle model, SessionOptions options) {
   if (warnings.empty()) return *session;
   const nb::object category = nb::module_::import_("onnxseq.errors").attr("Warning");
   for (const std::string& text : warnings) {
-    const nb::object message =
-        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+    const nb::object message = MessageText(text);
     if (PyErr_WarnEx(category.ptr(), PyUnicode_AsUTF8(message.ptr()), 1) != 0) nb::raise_python_error();
   }
   return *session;
@@ -82,7 +81,9 @@ bool PollSignals() {
   return raised;
 }
 
-RunOptions OptionsOf(std::optional<double> timeout) {
+}  // namespace
+
+RunOptions RunOptionsFrom(std::optional<double> timeout) {
   RunOptions options;
   if (IsMainThread()) options.poll = PollSignals;
   if (!timeout) return options;
@@ -92,20 +93,7 @@ RunOptions OptionsOf(std::optional<double> timeout) {
   return options;
 }
 
-// Calls fn without the GIL. What a signal handler raised goes before the end of the run it brought about.
-template <class Fn>
-void WithoutGil(const Fn& fn) {
-  try {
-    const nb::gil_scoped_release release;
-    fn();
-  } catch (const Error&) {
-    if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    throw;
-  }
-}
-
-// What numpy cannot hold is an error that names the output.
-nb::object Result(const Value& value, const std::string& name) {
+nb::object OutputObject(const Value& value, const std::string& name) {
   try {
     return nb::steal(PythonFromValue(value));
   } catch (const PythonError&) {
@@ -118,8 +106,6 @@ nb::object Result(const Value& value, const std::string& name) {
     throw InvalidArgument(fact, std::move(where));
   }
 }
-
-}  // namespace
 
 std::string FileSystemPath(nb::handle object) {
   PyObject* bytes = nullptr;
@@ -157,9 +143,7 @@ ModelProto ModelSource::Read(ExternalDataReport* external) const {
 InferenceSession::InferenceSession(nb::handle model, const std::optional<SessionOptions>& options)
     : session_(Load(model, options ? *options : SessionOptions())) {
   for (const ValueDescription& input : session_.inputs()) {
-    PyObject* name =
-        PyUnicode_DecodeUTF8(input.name.data(), static_cast<Py_ssize_t>(input.name.size()), "surrogateescape");
-    if (name == nullptr) nb::raise_python_error();
+    PyObject* name = NameText(input.name).release().ptr();
     PyUnicode_InternInPlace(&name);
     inputs_.push_back({nb::steal(name), DeclaredInput::Parse(input.type)});
   }
@@ -191,7 +175,7 @@ Value InferenceSession::ReadFeed(nb::handle name, nb::handle object, int input, 
                              references);
     });
   } catch (Error& error) {
-    error.AddPath(fmt::format("in what is fed to input '{}'", As<std::string>(name, "an input name")));
+    error.AddPath(fmt::format("in what is fed to input '{}'", NameFrom(name, "an input name")));
     throw;
   }
 }
@@ -202,7 +186,7 @@ ValueMap InferenceSession::ReadFeeds(const nb::dict& feeds) const {
   for (const auto& [name, object] : feeds) {
     Value value = ReadFeed(name, object, InputOf(name), references);
     // An absent optional is one that is not fed.
-    if (!value.IsNone()) inputs.emplace(As<std::string>(name, "an input name"), std::move(value));
+    if (!value.IsNone()) inputs.emplace(NameFrom(name, "an input name"), std::move(value));
   }
   return inputs;
 }
@@ -231,12 +215,12 @@ void InferenceSession::RunPositions(const nb::dict& feeds, std::optional<std::ve
   idle_.push_back(std::move(runner));
   for (size_t i = 0; i < (positions ? positions->size() : values.size()); ++i) {
     const size_t at = positions ? static_cast<size_t>((*positions)[i]) : i;
-    results.append(Result(values[at], output_names_[at]));
+    results.append(OutputObject(values[at], output_names_[at]));
   }
 }
 
 nb::object InferenceSession::Run(nb::object output_names, nb::dict feeds, std::optional<double> timeout) {
-  const RunOptions options = OptionsOf(timeout);
+  const RunOptions options = RunOptionsFrom(timeout);
   nb::list results;
   if (output_names.is_none()) {
     RunPositions(feeds, std::nullopt, options, results);
@@ -244,7 +228,7 @@ nb::object InferenceSession::Run(nb::object output_names, nb::dict feeds, std::o
   }
   if (PyUnicode_Check(output_names.ptr())) throw nb::type_error("output_names is a list of names or None");
   std::vector<std::string> names;
-  for (nb::handle name : output_names) names.push_back(As<std::string>(name, "an output name"));
+  for (nb::handle name : output_names) names.push_back(NameFrom(name, "an output name"));
   if (names.empty()) return results;
   if (std::optional<std::vector<int>> positions = OutputsOf(names)) {
     RunPositions(feeds, std::move(positions), options, results);
@@ -253,22 +237,22 @@ nb::object InferenceSession::Run(nb::object output_names, nb::dict feeds, std::o
   const ValueMap inputs = ReadFeeds(feeds);
   ValueMap outputs;
   WithoutGil([&] { outputs = session_.Run(inputs, names, options); });
-  for (const std::string& name : names) results.append(Result(outputs.at(name), name));
+  for (const std::string& name : names) results.append(OutputObject(outputs.at(name), name));
   return results;
 }
 
 nb::object InferenceSession::Profile(nb::dict feeds) {
   const ValueMap inputs = ReadFeeds(feeds);
   Profiler profiler;
-  RunOptions options = OptionsOf(std::nullopt);
+  RunOptions options = RunOptionsFrom(std::nullopt);
   options.observer = &profiler;
   WithoutGil([&] { static_cast<void>(session_.Run(inputs, {}, options)); });
   nb::list entries;
   for (const Profiler::Entry& entry : profiler.Entries()) {
     nb::dict one;
-    one["path"] = entry.path;
-    one["op_type"] = entry.op_type;
-    one["name"] = entry.node_name;
+    one["path"] = NameText(entry.path);
+    one["op_type"] = NameText(entry.op_type);
+    one["name"] = NameText(entry.node_name);
     one["thread"] = entry.thread;
     one["start"] = entry.start_seconds;
     one["seconds"] = entry.seconds;

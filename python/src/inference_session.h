@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "numpy_values.h"
+#include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "onnxseq/session.h"
 
@@ -31,9 +32,27 @@ struct ModelSource {
   ModelProto Read(ExternalDataReport* external = nullptr) const;
 };
 
+// Options of a run that signals may end, on the main thread, and a timeout in seconds (InvalidArgument unless > 0).
+RunOptions RunOptionsFrom(std::optional<double> timeout);
+
+// Calls fn without the GIL. What a signal handler raised goes before the end of the run it brought about.
+template <class Fn>
+void WithoutGil(const Fn& fn) {
+  try {
+    const nanobind::gil_scoped_release release;
+    fn();
+  } catch (const Error&) {
+    if (PyErr_Occurred() != nullptr) nanobind::raise_python_error();
+    throw;
+  }
+}
+
+// What Python gets of an output. What numpy cannot hold is an error that names the output.
+nanobind::object OutputObject(const Value& value, const std::string& name);
+
 // What get_inputs() and get_outputs() list.
 struct ValueInfo {
-  std::string name;
+  nanobind::object name;
   std::string type;
   nanobind::object shape;
 };
@@ -51,6 +70,10 @@ class InferenceSession {
   nanobind::list Inputs() const;
   nanobind::list Outputs() const;
 
+  const Session& session() const { return session_; }
+  // The feeds by name, those that are None left out.
+  ValueMap ReadFeeds(const nanobind::dict& feeds) const;
+
  private:
   struct Input {
     nanobind::object name;  // as dicts hold it: interned
@@ -61,7 +84,6 @@ class InferenceSession {
   // The positions of the outputs named, nothing when one is an inner value.
   std::optional<std::vector<int>> OutputsOf(const std::vector<std::string>& names) const;
   Value ReadFeed(nanobind::handle name, nanobind::handle object, int input, FeedReferences& references) const;
-  ValueMap ReadFeeds(const nanobind::dict& feeds) const;
   std::unique_ptr<Runner> TakeRunner();
   void RunPositions(const nanobind::dict& feeds, std::optional<std::vector<int>> positions, const RunOptions& options,
                     nanobind::list& results);

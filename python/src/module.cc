@@ -17,6 +17,7 @@
 #include "onnxseq/session.h"
 #include "onnxseq/shapes.h"
 #include "python_events.h"
+#include "streams.h"
 
 namespace nb = nanobind;
 
@@ -26,9 +27,9 @@ namespace {
 ShapeOptions ReadShapeOptions(const nb::dict& dims, const nb::dict& shapes) {
   ShapeOptions options;
   for (const auto& [name, size] : dims)
-    options.dims[As<std::string>(name, "a symbol's name")] = As<int64_t>(size, "a size as int");
+    options.dims[NameFrom(name, "a symbol's name")] = As<int64_t>(size, "a size as int");
   for (const auto& [name, shape] : shapes) {
-    std::vector<std::string>& texts = options.shapes[As<std::string>(name, "an input name")];
+    std::vector<std::string>& texts = options.shapes[NameFrom(name, "an input name")];
     for (nb::handle dim : shape) texts.push_back(nb::cast<std::string>(nb::str(dim)));
   }
   return options;
@@ -75,8 +76,8 @@ void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> exter
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
   const nb::gil_scoped_release release;
   ExternalDataReport external;
+  external.need_all = true;
   ModelProto proto = source.Read(&external);
-  if (!external.missing.empty()) throw InvalidArgument(external.missing.front());
   if (!folder.empty()) LoadExternalData(proto, folder);
   WriteModelOptions options = AsRead(external);
   if (external_data) options.external_bytes = external_data;
@@ -93,10 +94,7 @@ nb::list FindProblemsOf(nb::handle model) {
   }
   nb::list list;
   for (const ShapeProblem& problem : problems)
-    list.append(nb::make_tuple(
-        problem.is_error,
-        nb::steal(PyUnicode_DecodeUTF8(problem.message.data(), static_cast<Py_ssize_t>(problem.message.size()),
-                                       "backslashreplace"))));
+    list.append(nb::make_tuple(problem.is_error, MessageText(problem.message)));
   return list;
 }
 
@@ -125,15 +123,12 @@ void Translate(const std::exception_ptr& pointer, void*) {
     }
     const nb::object type =
         nb::module_::import_("onnxseq.errors").attr(PythonClassOf(dynamic_cast<const std::exception*>(&error)));
-    const auto text = [](const std::string& bytes) {
-      return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
-    };
-    const nb::object exception = type(text(error.what()));
+    const nb::object exception = type(MessageText(error.what()));
     nb::list path;
-    for (const std::string& place : error.path()) path.append(text(place));
-    exception.attr("op_type") = text(error.op_type());
-    exception.attr("node_name") = text(error.node_name());
-    exception.attr("subject") = text(error.subject());
+    for (const std::string& place : error.path()) path.append(MessageText(place));
+    exception.attr("op_type") = MessageText(error.op_type());
+    exception.attr("node_name") = MessageText(error.node_name());
+    exception.attr("subject") = MessageText(error.subject());
     exception.attr("path") = nb::tuple(path);
     if (callback != nullptr) PyException_SetCause(exception.ptr(), nb::borrow(callback->raised()).release().ptr());
     PyErr_SetObject(type.ptr(), exception.ptr());
@@ -185,8 +180,7 @@ NB_MODULE(_onnxseq, m) {
       .def_ro("type", &ValueInfo::type)
       .def_ro("shape", &ValueInfo::shape)
       .def("__repr__", [](const ValueInfo& self) {
-        return fmt::format("ValueInfo(name='{}', type='{}', shape={})", self.name, self.type,
-                           nb::repr(self.shape).c_str());
+        return nb::str("ValueInfo(name={!r}, type={!r}, shape={!r})").attr("format")(self.name, self.type, self.shape);
       });
 
   nb::class_<InferenceSession>(
@@ -205,6 +199,8 @@ NB_MODULE(_onnxseq, m) {
       .def("trim", &InferenceSession::Trim, "Gives back memory that runs keep for the next ones.")
       .def("get_inputs", &InferenceSession::Inputs)
       .def("get_outputs", &InferenceSession::Outputs);
+
+  BindStreams(m);
 
   m.def("infer_shapes", &InferShapesOf, nb::arg("model"), nb::arg("dims") = nb::dict(), nb::arg("shapes") = nb::dict(),
         "Kind, element type and shape of every value, as the dict `onnxseq shapes --json` prints. dims: sizes for "

@@ -5,9 +5,26 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <string_view>
+
 #include "numpy_values.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
+
+// A name, which comes from a file and need not be UTF-8: Python's form of such text, which gives the same bytes back.
+inline nanobind::object NameText(std::string_view name) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogateescape");
+  if (decoded == nullptr) nanobind::raise_python_error();
+  return nanobind::steal(decoded);
+}
+
+// A message to be printed: what is not UTF-8 is spelled out.
+inline nanobind::object MessageText(std::string_view text) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (decoded == nullptr) nanobind::raise_python_error();
+  return nanobind::steal(decoded);
+}
 
 // Calls a function that works with raw references.
 template <class Fn>
@@ -30,13 +47,25 @@ inline nanobind::object TakeRaised() {
   return nanobind::steal(value);
 }
 
+[[noreturn]] inline void FailExpected(nanobind::handle object, const char* expected) {
+  throw nanobind::type_error(fmt::format("expected {}, got {}", expected, nanobind::repr(object).c_str()).c_str());
+}
+
 // The object as a T, or a TypeError that says what was expected and what was given.
 template <class T>
 T As(nanobind::handle object, const char* expected) {
   T value;
-  if (!nanobind::try_cast(object, value))
-    throw nanobind::type_error(fmt::format("expected {}, got {}", expected, nanobind::repr(object).c_str()).c_str());
+  if (!nanobind::try_cast(object, value)) FailExpected(object, expected);
   return value;
+}
+
+// The bytes of a name given as str, which may be one NameText made; else a TypeError.
+inline std::string NameFrom(nanobind::handle object, const char* expected) {
+  if (!PyUnicode_Check(object.ptr())) FailExpected(object, expected);
+  PyObject* encoded = PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogateescape");
+  if (encoded == nullptr) nanobind::raise_python_error();
+  const nanobind::object owner = nanobind::steal(encoded);
+  return {PyBytes_AS_STRING(encoded), static_cast<size_t>(PyBytes_GET_SIZE(encoded))};
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "objects.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 // Needs the GIL.
@@ -18,8 +20,8 @@ class PythonEvents {
   void Array() { open_.push_back({nanobind::list(), {}}); }
   void EndObject() { Close(); }
   void EndArray() { Close(); }
-  void Key(std::string_view key) { open_.back().key = Text(key); }
-  void String(std::string_view text) { Add(Text(text)); }
+  void Key(std::string_view key) { open_.back().key = NameText(key); }
+  void String(std::string_view text) { Add(NameText(text)); }
   void Int(int64_t number) { Add(nanobind::steal(PyLong_FromLongLong(number))); }
   void Bool(bool flag) { Add(nanobind::borrow(flag ? Py_True : Py_False)); }
   void Null() { Add(nanobind::none()); }
@@ -31,12 +33,6 @@ class PythonEvents {
     nanobind::object container;
     nanobind::object key;
   };
-  // Names come from files and need not be UTF-8.
-  static nanobind::object Text(std::string_view text) {
-    PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
-    if (decoded == nullptr) nanobind::raise_python_error();
-    return nanobind::steal(decoded);
-  }
   void Add(nanobind::object value) {
     if (open_.empty()) {
       result_ = std::move(value);

@@ -133,6 +133,16 @@ def test_external_data_is_what_the_package_reads_and_writes(tmp_path):
     assert len(list(tmp_path.glob("copy.onnx.*.data"))) == 1
 
 
+def test_data_that_is_missing_is_an_error_of_files(tmp_path):
+    onnxseq.convert(weights_model(), tmp_path / "m.onnx", external_data=0)
+    for data in tmp_path.glob("*.data"):
+        data.unlink()
+    for use in (onnxseq.InferenceSession, lambda path: onnxseq.convert(path, tmp_path / "copy.onnx")):
+        with pytest.raises(onnxseq.IoError, match="cannot be opened"):
+            use(tmp_path / "m.onnx")
+    assert not (tmp_path / "copy.onnx").exists()
+
+
 def test_bytes_need_the_folder_of_their_data(tmp_path):
     onnxseq.convert(weights_model(), tmp_path / "m.onnx", external_data=0)
     data = (tmp_path / "m.onnx").read_bytes()

@@ -225,6 +225,22 @@ def test_named_outputs():
         session.run("y", feeds)
 
 
+def test_names_need_not_be_utf8():
+    model = make_model([helper.make_node("Add", ["in", "in"], ["out"], name="node")], [tensor("in")], [tensor("out")])
+    data = model.SerializeToString().replace(b"in", b"\xffn").replace(b"out", b"\xfeut").replace(b"node", b"\xfdode")
+    session = onnxseq.InferenceSession(data)
+    assert [v.name for v in session.get_inputs()] == ["\udcffn"]
+    assert [v.name for v in session.get_outputs()] == ["\udcfeut"]
+    assert "\\udcffn" in repr(session.get_inputs()[0])
+    feeds = {session.get_inputs()[0].name: np.ones(2, np.float32)}
+    assert session.run(["\udcfeut"], feeds)[0].tolist() == [2, 2]
+    assert [entry["name"] for entry in session.profile(feeds)] == ["\udcfdode"]
+    with pytest.raises(onnxseq.InvalidArgument, match=r"\\xffn"):
+        session.run(None, {})
+    with pytest.raises(onnxseq.InvalidArgument, match="q"):
+        session.run(None, {"q": feeds["\udcffn"]})
+
+
 def test_errors_are_built_in_ones_too():
     assert issubclass(onnxseq.InvalidArgument, (onnxseq.Error, ValueError))
     for error, builtin in {

@@ -39,7 +39,8 @@ ModelProto ReadModelFile(const std::string& path, ExternalDataReport* report) {
     if (path.ends_with(".xml")) return ReadIr(path);
     ModelProto model = IsText(path) ? ReadText(path) : ReadModel(path);
     const size_t loaded =
-        LoadExternalData(model, DataFoldersOf(path), report == nullptr ? nullptr : &report->missing).size();
+        LoadExternalData(model, DataFoldersOf(path), report == nullptr || report->need_all ? nullptr : &report->missing)
+            .size();
     if (report != nullptr) report->loaded = loaded;
     return model;
   });

@@ -95,6 +95,9 @@ class Cli(unittest.TestCase):
         self.fail_with('input "x0_seq": is missing', "run", ADD / "model.onnx")
         self.fail_with("no input 'q'", "run", ADD / "model.onnx", "--input", "q=x.npy")
         self.fail_with("expected NAME=FILE", "run", ADD / "model.onnx", "--input", "x1", code=2)
+        self.fail_with(
+            "--seed: must be 0 or a positive number, got -1", "run", ADD / "model.onnx", "--seed", "-1", code=2
+        )
         self.fail_with("--random:", "run", ADD / "model.onnx", "--random", "N=x", code=2)
 
     def test_trace(self):

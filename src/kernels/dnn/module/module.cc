@@ -9,22 +9,13 @@
 namespace dnn_module {
 namespace {
 
-int ProductU8(int64_t m, int64_t n, int64_t k, const uint8_t* a, int64_t lda, const int8_t* b, int64_t ldb, int32_t* c,
-              int64_t ldc) {
+template <auto kGemm, class A>
+int Product(int64_t m, int64_t n, int64_t k, const A* a, int64_t lda, const int8_t* b, int64_t ldb, int32_t* c,
+            int64_t ldc) {
   const OneThread one_thread;
   const int32_t none = 0;
-  return dnnl_gemm_u8s8s32('N', 'N', 'F', m, n, k, 1, a, lda, 0, b, ldb, 0, 0, c, ldc, &none) == dnnl_success
-             ? kDnnDone
-             : kDnnNotServed;
-}
-
-int ProductS8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, const int8_t* b, int64_t ldb, int32_t* c,
-              int64_t ldc) {
-  const OneThread one_thread;
-  const int32_t none = 0;
-  return dnnl_gemm_s8s8s32('N', 'N', 'F', m, n, k, 1, a, lda, 0, b, ldb, 0, 0, c, ldc, &none) == dnnl_success
-             ? kDnnDone
-             : kDnnNotServed;
+  const dnnl_status_t status = kGemm('N', 'N', 'F', m, n, k, 1, a, lda, 0, b, ldb, 0, 0, c, ldc, &none);
+  return status == dnnl_success ? kDnnDone : kDnnNotServed;
 }
 
 OnnxseqDnn Table(int isa) {
@@ -37,7 +28,14 @@ OnnxseqDnn Table(int isa) {
   // What has AVX-512 with VNNI, in oneDNN's numbering of sets by bits.
   const auto vnni = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni);
   const bool exact = (static_cast<unsigned>(effective) & vnni) == vnni;
-  return {ONNXSEQ_DNN_ABI, exact ? 1u : 0u, library.c_str(), NewWeights, FreeWeights, Conv, ProductU8, ProductS8};
+  return {ONNXSEQ_DNN_ABI,
+          exact ? 1u : 0u,
+          library.c_str(),
+          NewWeights,
+          FreeWeights,
+          Conv,
+          Product<dnnl_gemm_u8s8s32, uint8_t>,
+          Product<dnnl_gemm_s8s8s32, int8_t>};
 }
 
 }  // namespace
