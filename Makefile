@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers bench-shapes peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz test-shape-fuzz clean
+.PHONY: help run test build program bench bench-peers bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz test-shape-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench            the benches: results checked, then timed"
 	@echo "make bench-peers      beside onnxruntime, OpenVINO and, where installed, PyTorch; THREADS=1 by default"
 	@echo "make bench-shapes     shape inference of large models beside onnx, onnxruntime's script, onnx-shape-inference and tract"
+	@echo "make bench-models     MODELS=folder of .onnx files with io/NAME.npz: each beside onnxruntime; THREADS=1 by default"
 	@echo "make fuzz             each fuzzer for FUZZ_SECONDS (default 60) seconds"
 	@echo "make format | tidy    clang-format and ruff | clang-tidy"
 	@echo "make format-check     fails where make format would change something"
@@ -51,7 +52,7 @@ bench: build
 # The peers live in an environment of their own: they are never needed to build, test or use onnxseq.
 PEERS := build/peers/bin/python
 THREADS ?= 1
-bench-peers bench-shapes: peers
+bench-peers bench-shapes bench-models: peers
 peers: build
 	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
 	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino onnx-shape-inference sympy tract
@@ -60,6 +61,9 @@ peers: build
 bench-peers:
 	$(PEERS) bench/peers/recurrent.py $(THREADS)
 	$(PEERS) bench/peers/sequence_map.py $(THREADS)
+bench-models:
+	@test -d "$(MODELS)" || { echo "bench-models: MODELS=folder is needed: .onnx files, and io/NAME.npz with their inputs" >&2; exit 1; }
+	$(PEERS) bench/peers/models.py $(MODELS) $(THREADS)
 
 bench-shapes:
 	$(PEERS) bench/peers/shapes.py build/release/bin/onnxseq bench/results

@@ -14,7 +14,7 @@ def machine():
         return next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
 
 
-def interleave(contestants, seconds):
+def interleave(contestants, seconds, clock=time.perf_counter):
     """Median seconds per call of each of {name: callable}, called in turn for `seconds`, at least five times."""
     taken = {name: [] for name in contestants}
     for call in contestants.values():
@@ -23,9 +23,9 @@ def interleave(contestants, seconds):
     rounds = 0
     while rounds < 5 or (time.perf_counter() - start < seconds and rounds < 5000):
         for name, call in contestants.items():
-            begin = time.perf_counter()
+            begin = clock()
             call()
-            taken[name].append(time.perf_counter() - begin)
+            taken[name].append(clock() - begin)
         rounds += 1
     return {name: float(np.median(times)) for name, times in taken.items()}
 
@@ -39,8 +39,9 @@ def check(row, outputs, rtol=1e-4, atol=1e-4):
             np.testing.assert_allclose(a, b, rtol, atol, err_msg=f"{row}: onnxseq against {name}")
 
 
-def compare(script, rows, make, names, threads, seconds):
-    """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable returning arrays}.
+def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter):
+    """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable}; `arrays` makes a list of arrays
+    of what a callable returns. At one thread time.process_time may be the clock: busy neighbours do not show in it.
 
     At one thread all contestants share a process. At more, the waiting threads of one would steal the cores of the
     next: each has a process of its own, and the processes take turns.
@@ -55,8 +56,8 @@ def compare(script, rows, make, names, threads, seconds):
     if threads == 1:
         for row in rows:
             contestants = make(row, threads, names)
-            check(row, {name: call() for name, call in contestants.items()})
-            times[row] = interleave(contestants, seconds)
+            check(row, {name: arrays(call()) for name, call in contestants.items()})
+            times[row] = interleave(contestants, seconds, clock)
     else:
         for _ in range(2):
             for name in names:

@@ -15,6 +15,7 @@
 #include "onnxseq/model_io.h"
 #include "runtime/describe.h"
 #include "runtime/inline_functions.h"
+#include "runtime/missing_module.h"
 #include "runtime/model_checks.h"
 #include "values/tensor_proto.h"
 
@@ -88,6 +89,8 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
   seed = options.seed ? *options.seed : std::random_device()() * 0x100000001ull + std::random_device()();
   for (const auto& problem : types->problems())
     if (options.on_warning) options.on_warning(problem.message);
+  if (const std::string missing = options.on_warning ? MissingModule(Runnable()) : ""; !missing.empty())
+    options.on_warning(missing);
 }
 
 int Session::Impl::FindInput(std::string_view name) const {

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/strided/transpose.h"
+
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
@@ -45,23 +47,6 @@ void Row(const T* from, int64_t stride, T* to, int64_t n) {
   }
 }
 
-// Reading down columns touches one cache line per element: in tiles of this side, each line is used whole before it
-// leaves L1.
-constexpr int64_t kTile = 16;
-
-// to[r, c] = from[r + c * stride]: the innermost two dims when the outer one of them is the dense one in the source.
-template <class T>
-void TransposeTiles(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    const int64_t r1 = std::min(rows, r0 + kTile);
-    for (int64_t c0 = 0; c0 < columns; c0 += kTile) {
-      const int64_t c1 = std::min(columns, c0 + kTile);
-      for (int64_t r = r0; r < r1; ++r)
-        for (int64_t c = c0; c < c1; ++c) to[r * columns + c] = from[r + c * stride];
-    }
-  }
-}
-
 template <class T>
 void Copy(const T* from, T* to, const std::vector<Dim>& dims, int64_t begin, int64_t end) {
   if (begin >= end) return;
@@ -85,7 +70,7 @@ void Copy(const T* from, T* to, const std::vector<Dim>& dims, int64_t begin, int
   while (begin < end) {
     const int64_t n = std::min(block - column, end - begin);
     if (tiled) {
-      TransposeTiles(from + offset + column / inner.size, inner.stride, to, n / inner.size, inner.size);
+      TransposeInto(from + offset + column / inner.size, inner.stride, to, inner.size, inner.size, n / inner.size);
     } else {
       Row(from + offset + column * inner.stride, inner.stride, to, n);
     }

@@ -42,16 +42,117 @@ void DispatchFloat(TensorType type, Fn&& fn) {
   }
 }
 
-// Outputs are looked at in blocks, so that the table stays small.
-template <class Fn>
-void ForEachBlock(const Window& window, const std::function<void()>& pause, Fn fn) {
-  const int64_t outputs = window.OutSize(), kernel = std::max<int64_t>(1, window.KernelSize());
-  const int64_t block = std::max<int64_t>(1, 65536 / kernel);
-  for (int64_t first = 0; first < outputs; first += block) {
-    if (pause) pause();
-    fn(first, std::min(outputs, first + block), WindowTable(window, first, std::min(outputs, first + block)));
+// How many places of the window of output o along an axis have an input, and how many lie within the padding, too.
+struct Counts {
+  int64_t inputs, padded;
+
+  Counts(const Window& window, size_t axis, int64_t o) : inputs(window.kernel[axis]), padded(inputs) {
+    const int64_t start = o * window.stride[axis] - window.begin[axis], dilation = window.dilation[axis];
+    if (start >= 0 && start + (inputs - 1) * dilation < window.in[axis]) return;
+    const auto before = [&](int64_t position) {
+      return std::clamp<int64_t>(position <= start ? 0 : (position - start - 1) / dilation + 1, 0, window.kernel[axis]);
+    };
+    inputs = before(window.in[axis]) - before(0);
+    padded = before(window.in[axis] + window.end[axis]);
+  }
+};
+
+// The outputs o of one axis for which input o * stride + shift exists: [first, second).
+std::pair<int64_t, int64_t> OutputsOf(int64_t shift, int64_t stride, int64_t in, int64_t out) {
+  const int64_t begin = shift >= 0 ? 0 : (-shift - 1) / stride + 1;
+  const int64_t end = in - shift <= 0 ? 0 : (in - shift - 1) / stride + 1;
+  return {std::min(begin, out), std::clamp(end, std::min(begin, out), out)};
+}
+
+// Outputs of a row handled at a time: their sums stay in L1.
+constexpr int64_t kChunk = 1024;
+// Additions between two calls of `pause`.
+constexpr int64_t kPauseEvery = 1 << 16;
+
+// Calls add(sum, input, offset within its plane) for each input that an output of y sees, in the order of the window's
+// places, a row of sums at a time, then done(output, sum, inputs, padded): how many inputs there were, and how many
+// with the padding. Sums begin as `start`.
+template <class T, class Sum, class Add, class Done>
+void Slide(const T* x, int64_t planes, const Window& window, const std::function<void()>& pause, const Sum& start,
+           const Add& add, const Done& done) {
+  const size_t last = window.in.size() - 1;
+  const int64_t in = window.in[last], out = window.out[last], stride = window.stride[last];
+  // The axes before the last one, a table of whose offsets is made for some rows at once.
+  Window outer = window;
+  for (std::vector<int64_t>* axis :
+       {&outer.in, &outer.out, &outer.kernel, &outer.stride, &outer.dilation, &outer.begin, &outer.end})
+    axis->pop_back();
+  const int64_t rows = outer.OutSize(), places = outer.KernelSize();
+  const int64_t block = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, places));
+  std::vector<Sum> sums(static_cast<size_t>(std::min(out, kChunk)));
+  int64_t since_pause = 0;
+  for (int64_t first = 0; first < rows; first += block) {
+    const int64_t end = std::min(rows, first + block);
+    const std::vector<int64_t> table = WindowTable(outer, first, end);
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      const T* const from = x + plane * window.InSize();
+      for (int64_t row = first; row < end; ++row) {
+        const auto seen =
+            std::span(table).subspan(static_cast<size_t>((row - first) * places), static_cast<size_t>(places));
+        int64_t inputs = 0, padded = 0;
+        for (const int64_t outer_row : seen) {
+          inputs += static_cast<int64_t>(outer_row >= 0);
+          padded += static_cast<int64_t>(outer_row != kBeyond);
+        }
+        for (int64_t chunk = 0; chunk < out; chunk += kChunk) {
+          const int64_t length = std::min(out - chunk, kChunk);
+          std::fill_n(sums.begin(), length, start);
+          for (const int64_t outer_row : seen) {
+            if (outer_row < 0) continue;
+            for (int64_t k = 0; k < window.kernel[last]; ++k) {
+              if (pause && (since_pause += length) > kPauseEvery) {
+                pause();
+                since_pause = 0;
+              }
+              const int64_t shift = chunk * stride + k * window.dilation[last] - window.begin[last];
+              const auto [o_begin, o_end] = OutputsOf(shift, stride, in, length);
+              const int64_t offset = outer_row * in + shift;
+              Sum* const to = sums.data();
+              for (int64_t o = o_begin; o < o_end; ++o)
+                add(to[o], Load(from[offset + o * stride]), offset + o * stride);
+            }
+          }
+          const int64_t output = (plane * rows + row) * out + chunk;
+          for (int64_t o = 0; o < length; ++o) {
+            const Counts columns(window, last, chunk + o);
+            done(output + o, sums[static_cast<size_t>(o)], inputs * columns.inputs, padded * columns.padded);
+          }
+        }
+      }
+    }
   }
 }
+
+// Rows that follow each other without a gap, as windows see them, are one long row: short ones cost more than what is
+// done in them.
+struct Merged {
+  int64_t planes;
+  Window window;
+
+  Merged(int64_t count, const Window& from) : planes(count), window(from) {
+    const size_t last = window.in.size() - 1;
+    const auto unpadded = [&](size_t d) { return window.begin[d] == 0 && window.end[d] == 0; };
+    if (!unpadded(last) || window.in[last] != window.out[last] * window.stride[last] ||
+        (window.kernel[last] - 1) * window.dilation[last] >= window.stride[last])
+      return;
+    for (size_t d = 0; d < last; ++d)
+      if (window.kernel[d] != 1 || window.stride[d] != 1 || !unpadded(d) || window.in[d] != window.out[d]) return;
+    const int64_t rows = planes * window.InSize() / std::max<int64_t>(1, window.in[last]);
+    planes = 1;
+    window = {{rows * window.in[last]},
+              {rows * window.out[last]},
+              {window.kernel[last]},
+              {window.stride[last]},
+              {window.dilation[last]},
+              {0},
+              {0}};
+  }
+};
 
 }  // namespace
 
@@ -124,56 +225,41 @@ template void AddColumns(const double*, double*, int64_t, int64_t, int64_t, std:
 
 void AveragePool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, AverageOver over,
                  const std::function<void()>& pause) {
-  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
-  ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
-    DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
-      for (int64_t p = 0; p < planes; ++p) {
-        if (pause) pause();
-        const T* from = static_cast<const T*>(x) + p * in;
-        for (int64_t o = first; o < last; ++o) {
-          double sum = 0;
-          int64_t count = 0;
-          for (int64_t k = 0; k < places; ++k) {
-            const int64_t offset = table[static_cast<size_t>((o - first) * places + k)];
-            if (offset >= 0) sum += static_cast<double>(Load(from[offset]));
-            count += static_cast<int64_t>(offset >= 0 || (offset == kPadding && over == AverageOver::kPadded));
-          }
-          static_cast<T*>(y)[p * out + o] =
-              T(static_cast<decltype(Load(*from) + 0)>(sum / static_cast<double>(std::max<int64_t>(1, count))));
-        }
-      }
-    });
+  const Merged merged(planes, window);
+  DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
+    using C = decltype(Load(T()) + 0);
+    Slide(
+        static_cast<const T*>(x), merged.planes, merged.window, pause, 0.0,
+        [](double& sum, C value, int64_t) { sum += static_cast<double>(value); },
+        [&](int64_t o, double sum, int64_t inputs, int64_t padded) {
+          const int64_t count = std::max<int64_t>(1, over == AverageOver::kPadded ? padded : inputs);
+          static_cast<T*>(y)[o] = T(static_cast<C>(sum / static_cast<double>(count)));
+        });
   });
 }
 
 void LpPool(TensorType type, const void* x, void* y, int64_t planes, const Window& window, int64_t p,
             const std::function<void()>& pause) {
-  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
   const auto power = static_cast<double>(p);
-  ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
-    DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
-      for (int64_t plane = 0; plane < planes; ++plane) {
-        if (pause) pause();
-        const T* from = static_cast<const T*>(x) + plane * in;
-        for (int64_t o = first; o < last; ++o) {
-          double sum = 0;
-          for (int64_t k = 0; k < places; ++k) {
-            const int64_t offset = table[static_cast<size_t>((o - first) * places + k)];
-            if (offset < 0) continue;
-            const double value = std::abs(static_cast<double>(Load(from[offset])));
-            sum += p == 1 ? value : p == 2 ? value * value : std::pow(value, power);
-          }
-          const double norm = p == 1 ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / power);
-          static_cast<T*>(y)[plane * out + o] = T(static_cast<decltype(Load(*from) + 0)>(norm));
-        }
-      }
-    });
+  DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
+    using C = decltype(Load(T()) + 0);
+    const auto slide = [&](const auto& raise, const auto& root) {
+      Slide(
+          static_cast<const T*>(x), planes, window, pause, 0.0,
+          [&](double& sum, C value, int64_t) { sum += raise(std::abs(static_cast<double>(value))); },
+          [&](int64_t o, double sum, int64_t, int64_t) { static_cast<T*>(y)[o] = T(static_cast<C>(root(sum))); });
+    };
+    if (p == 1)
+      slide([](double value) { return value; }, [](double sum) { return sum; });
+    else if (p == 2)
+      slide([](double value) { return value * value; }, [](double sum) { return std::sqrt(sum); });
+    else
+      slide([&](double value) { return std::pow(value, power); }, [&](double sum) { return std::pow(sum, 1 / power); });
   });
 }
 
 void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t planes, const Window& window,
              const std::function<void()>& pause) {
-  const int64_t in = window.InSize(), out = window.OutSize(), kernel = window.KernelSize();
   const auto run = [&]<class T>(std::type_identity<T>) {
     using C = std::remove_cvref_t<decltype(Load(std::declval<T>()))>;
     C least;
@@ -182,27 +268,32 @@ void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t p
     } else {
       least = std::numeric_limits<T>::lowest();
     }
-    ForEachBlock(window, pause, [&](int64_t first, int64_t last, const std::vector<int64_t>& table) {
-      for (int64_t p = 0; p < planes; ++p) {
-        if (pause) pause();
-        const T* from = static_cast<const T*>(x) + p * in;
-        for (int64_t o = first; o < last; ++o) {
-          C best = least;
-          int64_t place = -1;
-          for (int64_t k = 0; k < kernel; ++k) {
-            const int64_t offset = table[static_cast<size_t>((o - first) * kernel + k)];
-            if (offset < 0) continue;
-            const C value = Load(from[offset]);
-            if (place >= 0 && !(value > best) && value == value) continue;
-            if (best != best) continue;
-            best = value;
-            place = offset;
-          }
-          static_cast<T*>(y)[p * out + o] = static_cast<T>(best);
-          if (places != nullptr) places[p * out + o] = std::max<int64_t>(0, place);
-        }
-      }
-    });
+    C start = least;
+    if constexpr (std::is_floating_point_v<C>) start = -std::numeric_limits<C>::infinity();
+    const auto from = static_cast<const T*>(x);
+    const auto to = static_cast<T*>(y);
+    if (places == nullptr) {
+      const Merged merged(planes, window);
+      Slide(
+          from, merged.planes, merged.window, pause, start,
+          [](C& best, C value, int64_t) { best = (value > best) | (value != value) ? value : best; },
+          [&](int64_t o, C best, int64_t inputs, int64_t) { to[o] = static_cast<T>(inputs > 0 ? best : least); });
+      return;
+    }
+    struct Best {
+      C value;
+      int64_t place;
+    };
+    Slide(
+        from, planes, window, pause, Best{start, -1},
+        [](Best& best, C value, int64_t offset) {
+          if (best.place < 0 || (best.value == best.value && (value > best.value || value != value)))
+            best = {value, offset};
+        },
+        [&](int64_t o, const Best& best, int64_t inputs, int64_t) {
+          to[o] = static_cast<T>(inputs > 0 ? best.value : least);
+          places[o] = std::max<int64_t>(0, best.place);
+        });
   };
   if (type == TensorType::kInt8) return run(std::type_identity<int8_t>());
   if (type == TensorType::kUint8) return run(std::type_identity<uint8_t>());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/window/window.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "onnxseq/float16.h"
 
@@ -46,6 +48,51 @@ TEST(Window, PoolsCountWhatTheyShould) {
   EXPECT_DOUBLE_EQ(y[1], std::sqrt(52));
   LpPool(TensorType::kDouble, x, y, 1, window, 3);
   EXPECT_DOUBLE_EQ(y[1], std::cbrt(280));
+}
+
+// Strides, dilations, padding and rows longer than what is handled at once, against the table.
+TEST(Window, PoolsAgreeWithTheTable) {
+  const Window windows[] = {
+      {{7}, {7}, {3}, {1}, {1}, {1}, {1}},
+      {{5000}, {1250}, {4}, {4}, {1}, {0}, {0}},
+      {{4999}, {1667}, {3}, {3}, {2}, {2}, {4}},
+      {{6, 8}, {6, 2}, {1, 4}, {1, 4}, {1, 1}, {0, 0}, {0, 0}},
+      {{5, 9}, {3, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {{3, 4, 33}, {2, 4, 9}, {2, 1, 5}, {1, 1, 4}, {1, 1, 2}, {0, 0, 5}, {0, 0, 6}},
+      {{2}, {2}, {2}, {9}, {3}, {1}, {12}},
+  };
+  for (const Window& window : windows) {
+    const int64_t planes = 3, in = window.InSize(), out = window.OutSize(), kernel = window.KernelSize();
+    std::vector<float> x(static_cast<size_t>(planes * in)), most(static_cast<size_t>(planes * out)), mean(most.size());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 2654435761u % 1009) - 500;
+    std::vector<float> most_again = most;
+    std::vector<int64_t> places(most.size());
+    MaxPool(TensorType::kFloat, x.data(), most.data(), nullptr, planes, window);
+    MaxPool(TensorType::kFloat, x.data(), most_again.data(), places.data(), planes, window);
+    AveragePool(TensorType::kFloat, x.data(), mean.data(), planes, window, AverageOver::kInputs);
+    const std::vector<int64_t> table = WindowTable(window, 0, out);
+    for (int64_t i = 0; i < planes * out; ++i) {
+      float best = std::numeric_limits<float>::lowest();
+      double sum = 0;
+      int64_t count = 0, place = 0;
+      for (int64_t k = 0; k < kernel; ++k) {
+        const int64_t at = table[static_cast<size_t>(i % out * kernel + k)];
+        if (at < 0) continue;
+        const float value = x[static_cast<size_t>(i / out * in + at)];
+        sum += value;
+        ++count;
+        if (value > best) {
+          best = value;
+          place = at;
+        }
+      }
+      const auto o = static_cast<size_t>(i);
+      ASSERT_EQ(most[o], best) << "output " << i << " of " << in;
+      ASSERT_EQ(most_again[o], best);
+      ASSERT_EQ(places[o], place);
+      ASSERT_FLOAT_EQ(mean[o], static_cast<float>(sum / static_cast<double>(std::max<int64_t>(1, count))));
+    }
+  }
 }
 
 TEST(Window, MaxPoolTellsThePlace) {

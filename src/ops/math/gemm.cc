@@ -67,9 +67,17 @@ void Run(RunContext& ctx) {
     ctx.FailInput(2, fmt::format("shape {} is not [{},{}], and attribute 'broadcast' is 0",
                                  ctx.tensor(2).shape().ToString(), product.m, product.n));
   Tensor y(a.dtype(), Shape{product.m, product.n});
-  Multiply(ctx, product, a, b, y);
   const double alpha = ctx.attrs().Float("alpha", 1.0f), beta = ctx.attrs().Float("beta", 1.0f);
-  if (has_c || alpha != 1.0) {
+  const auto& factor = ctx.state<ConstantFactor>();
+  const bool packed = factor.is_packed() && !product.transpose_a;
+  // A row added to each row of the product is where its sums begin.
+  const bool begins = packed && has_c && alpha == 1.0 && beta == 1.0 && ctx.tensor(2).NumElements() == product.n &&
+                      (ctx.tensor(2).rank() == 1 || (ctx.tensor(2).rank() == 2 && ctx.tensor(2).dim(0) == 1));
+  if (packed)
+    MultiplyPacked(ctx, factor, product.m, a, begins ? ctx.tensor(2) : Tensor(), y);
+  else
+    Multiply(ctx, product, a, b, y);
+  if ((has_c && !begins) || alpha != 1.0) {
     Dispatch(GemmList(), y.dtype(), [&]<class T>(std::type_identity<T>) {
       const size_t size = sizeof(T), sizes[] = {size, size};
       const Tensor c = has_c ? ctx.tensor(2) : Tensor();
@@ -86,6 +94,10 @@ void Run(RunContext& ctx) {
     });
   }
   ctx.SetOutput(0, std::move(y));
+}
+
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
+  return PackConstantFactor(ctx, ctx.attrs().Int("transB", 0) != 0);
 }
 
 void ShapeRule(InferScope& scope) {
@@ -120,6 +132,7 @@ OpDef VersionOf(int since, FormalCount c) {
                          {"transA", AttrKind::kInt},
                          {"transB", AttrKind::kInt}},
           .shape = ShapeRule,
+          .prepare = Prepare,
           .run = Run};
 }
 

@@ -11,9 +11,17 @@ void Run(RunContext& ctx) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
   const PlannedProduct plan = PlanProduct(ctx, 0, 1);
   Tensor y(a.dtype(), plan.shape);
-  if (y.NumElements() > 0) Multiply(ctx, plan.product, a, b, y);
+  const auto& factor = ctx.state<ConstantFactor>();
+  if (y.NumElements() > 0) {
+    if (factor.is_packed())
+      MultiplyPacked(ctx, factor, plan.product.m, a, Tensor(), y);
+    else
+      Multiply(ctx, plan.product, a, b, y);
+  }
   ctx.SetOutput(0, std::move(y));
 }
+
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantFactor(ctx, false); }
 
 void ShapeRule(InferScope& scope) {
   ProductShape(scope, 0, 1, scope.InputType(0) != TensorType::kUndefined ? scope.InputType(0) : scope.InputType(1));
@@ -30,6 +38,7 @@ std::span<const OpDef> matmul_ops() {
        .outputs = {{"Y", kMatrixTypes, "T"}},
        .attributes = {},
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

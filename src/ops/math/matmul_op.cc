@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "kernels/cast/cast.h"
-#include "kernels/gemm/gemm.h"
 #include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
 
@@ -143,6 +142,32 @@ void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_inp
   if (!a_vector) shape.PushBack(a[a.Rank() - 2]);
   if (!b_vector) shape.PushBack(b[b.Rank() - 1]);
   scope.SetTensor(0, dtype, std::move(shape));
+}
+
+std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed) {
+  auto state = std::make_unique<ConstantFactor>();
+  const Tensor* const b = ctx.ConstantInput(1);
+  if (b == nullptr || b->rank() != 2) return state;
+  const auto pack = [&]<class T>(std::type_identity<T>) {
+    const int64_t k = b->dim(transposed ? 1 : 0), n = b->dim(transposed ? 0 : 1);
+    const kernels::MatrixView<T> view{b->View<T>().data(), transposed ? 1 : n, transposed ? k : 1};
+    state->packed.emplace<kernels::PackedMatrix<T>>(k, n, view, ctx.flush_denormals());
+  };
+  if (b->dtype() == TensorType::kFloat) pack(std::type_identity<float>());
+  if (b->dtype() == TensorType::kDouble) pack(std::type_identity<double>());
+  return state;
+}
+
+void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
+                    Tensor& c) {
+  const auto multiply = [&]<class T>(const kernels::PackedMatrix<T>& packed) {
+    packed.Multiply(m, a.View<T>().data(), packed.k(), bias.defined() ? bias.View<T>().data() : nullptr, false,
+                    c.MutableView<T>().data(), packed.n(), &ctx.team(), ctx.threads());
+  };
+  if (c.dtype() == TensorType::kDouble)
+    multiply(std::get<kernels::PackedMatrix<double>>(b.packed));
+  else
+    multiply(std::get<kernels::PackedMatrix<float>>(b.packed));
 }
 
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c) {

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <variant>
 #include <vector>
 
+#include "kernels/gemm/gemm.h"
 #include "ops/run_context.h"
 #include "shapes/infer_scope.h"
 
@@ -44,6 +47,17 @@ void ProductShape(InferScope& scope, int a, int b, TensorType dtype);
 // The same where the operands have these shapes.
 void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_input, const OptimShape& b,
                   TensorType dtype);
+
+// B of a product, packed once where it is a constant matrix of float or double.
+struct ConstantFactor : OpState {
+  std::variant<std::monostate, kernels::PackedMatrix<float>, kernels::PackedMatrix<double>> packed;
+  bool is_packed() const { return !std::holds_alternative<std::monostate>(packed); }
+};
+// Of input 1; `transposed`: as it stands, it is [n,k].
+std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed);
+// c[m,n] = a b + bias for dense a [m,k], all of the factor's type; bias [n] is undefined for none.
+void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
+                    Tensor& c);
 
 // c is an own tensor of the type of a and b.
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c);

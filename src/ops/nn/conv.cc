@@ -1,19 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv: each output channel the sum, over the input channels of its group and the places of the window, of input times
-// weight, plus a bias. Computed as products of the weights with the columns the window sees; halves as floats.
+// weight, plus a bias. Constant weights are packed once (kernels/conv/); halves are computed as floats.
 // https://onnx.ai/onnx/operators/onnx__Conv.html
+#include "kernels/conv/conv.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
 #include "ops/as_type.h"
 #include "ops/nn/conv_op.h"
+#include "ops/nn/window_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+struct ConvState : OpState {
+  Tensor w, bias;
+  std::variant<std::monostate, kernels::PackedConv<float>, kernels::PackedConv<double>> packed;
+
+  // `bias` may be undefined.
+  template <class T>
+  void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
+    packed.template emplace<kernels::PackedConv<T>>(groups.groups, groups.in, groups.out, w.shape().dims().subspan(2),
+                                                    dilation, w.View<T>().data(),
+                                                    bias.defined() ? bias.View<T>().data() : nullptr, flush_denormals);
+  }
+  void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
+    w.dtype() == TensorType::kDouble ? Pack<double>(groups, dilation, flush_denormals)
+                                     : Pack<float>(groups, dilation, flush_denormals);
+  }
+};
+
+// Weights that do not fit are left to the run to complain about.
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
+  auto state = std::make_unique<ConvState>();
+  const Tensor* const w = ctx.ConstantInput(1);
+  const Tensor* const bias = ctx.HasInput(2) ? ctx.ConstantInput(2) : nullptr;
+  const int64_t groups = ctx.attrs().Int("group", 1);
+  if (w == nullptr || w->rank() < 3 || w->NumElements() == 0 || groups < 1 || w->dim(0) % groups != 0) return state;
+  if (ctx.HasInput(2) && (bias == nullptr || bias->dtype() != w->dtype() || bias->shape() != Shape{w->dim(0)}))
+    return state;
+  const std::span<const int64_t> kernel = w->shape().dims().subspan(2);
+  const WindowAttributes window = ReadWindow(ctx.attrs(), w->rank() - 2, {kernel.begin(), kernel.end()});
+  state->w = Widened(*w);
+  if (bias != nullptr) state->bias = Widened(*bias);
+  state->Pack({groups, w->dim(1), w->dim(0) / groups}, window.dilations, ctx.flush_denormals());
+  return state;
+}
+
+template <class T>
+void RunPacked(RunContext& ctx, const ConvState& state, const kernels::Window& window, const Tensor& x, Tensor& y) {
+  std::get<kernels::PackedConv<T>>(state.packed)
+      .Run(x.dim(0), window, x.View<T>().data(), y.MutableView<T>().data(), &ctx.team(), ctx.threads());
+}
+
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor x = Widened(ctx.tensor(0)), w = Widened(ctx.tensor(1));
-  Tensor y = Convolve(ctx, x, w);
-  const Tensor bias = ReadConvBias(ctx, 2, w.dim(0));
-  if (bias.defined()) y.dtype() == TensorType::kDouble ? AddConvBias<double>(bias, y) : AddConvBias<float>(bias, y);
+  const Tensor x = Widened(ctx.tensor(0));
+  const ConvState* state = &ctx.state<ConvState>();
+  const bool packed = !std::holds_alternative<std::monostate>(state->packed);
+  const Tensor w = packed ? state->w : Widened(ctx.tensor(1));
+  const ConvGroups groups = ReadConvGroups(ctx, x, w);
+  const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
+  const kernels::Window window =
+      WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
+  Shape shape{x.dim(0), w.dim(0)};
+  for (const int64_t d : window.out) shape.push_back(d);
+  ConvState once;
+  if (!packed) {
+    once.w = w;
+    once.bias = ReadConvBias(ctx, 2, w.dim(0));
+  }
+  Tensor y(x.dtype(), std::move(shape));
+  if (y.NumElements() > 0) {
+    if (!packed) {
+      once.Pack(groups, window.dilation, /*flush_denormals=*/false);
+      state = &once;
+    }
+    x.dtype() == TensorType::kDouble ? RunPacked<double>(ctx, *state, window, x, y)
+                                     : RunPacked<float>(ctx, *state, window, x, y);
+  }
   ctx.SetOutput(0, AsType(y, type));
 }
 
@@ -32,6 +99,7 @@ std::span<const OpDef> conv_ops() {
        .outputs = {{"Y", kFloatTypes, "T"}},
        .attributes = ConvAttributes(),
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -9,44 +9,8 @@
 #include "ops/as_type.h"
 #include "ops/math/elementwise_op.h"
 #include "ops/nn/window_op.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
-namespace {
-
-template <class T>
-void ConvolveInto(RunContext& ctx, const ConvGroups& groups, const kernels::Window& window, const Tensor& x,
-                  const Tensor& w, Tensor& y) {
-  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
-  const int64_t depth = groups.in * places;
-  const int64_t block = ColumnBlock(depth);
-  std::vector<T> columns(static_cast<size_t>(depth * std::min(block, out)));
-  T* const to = y.MutableView<T>().data();
-  for (int64_t first = 0; first < out; first += block) {
-    ctx.CheckCancelled();
-    const int64_t count = std::min(block, out - first);
-    const std::vector<int64_t> table = kernels::WindowTable(window, first, first + count);
-    for (int64_t n = 0; n < x.dim(0); ++n) {
-      for (int64_t g = 0; g < groups.groups; ++g) {
-        const int64_t channel = n * groups.groups + g;
-        kernels::GatherColumns(x.View<T>().data() + channel * groups.in * in, columns.data(), groups.in, in, places,
-                               table);
-        kernels::MatMulArgs<T> args;
-        args.m = groups.out;
-        args.n = count;
-        args.k = depth;
-        args.a = {w.View<T>().data() + g * groups.out * depth, depth, 1};
-        args.b = {columns.data(), count, 1};
-        args.c = to + channel * groups.out * out + first;
-        args.c_row = out;
-        kernels::MatMul(args, &ctx.team(), ctx.threads());
-      }
-    }
-  }
-}
-
-}  // namespace
-
 void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
   if (x.rank() < 3) ctx.FailInput(0, fmt::format("must have rank 3 or more, got {}", x.TypeString()));
   if (w.rank() != x.rank())
@@ -95,17 +59,37 @@ ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& 
   return {groups, w.dim(1), w.dim(0) / groups};
 }
 
-Tensor Convolve(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
+Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
   const ConvGroups groups = ReadConvGroups(ctx, x, w, w_input);
   const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
   const kernels::Window window =
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), w.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  Tensor y(x.dtype(), std::move(shape));
-  if (y.NumElements() > 0) {
-    Dispatch(TypeList<float, double, int32_t>(), x.dtype(),
-             [&]<class T>(std::type_identity<T>) { ConvolveInto<T>(ctx, groups, window, x, w, y); });
+  Tensor y(TensorType::kInt32, std::move(shape));
+  if (y.NumElements() == 0) return y;
+  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
+  const int64_t depth = groups.in * places;
+  const int64_t block = ColumnBlock(depth);
+  std::vector<int32_t> columns(static_cast<size_t>(depth * std::min(block, out)));
+  int32_t* const to = y.MutableView<int32_t>().data();
+  for (int64_t first = 0; first < out; first += block) {
+    ctx.CheckCancelled();
+    const int64_t count = std::min(block, out - first);
+    const std::vector<int64_t> table = kernels::WindowTable(window, first, first + count);
+    for (int64_t channel = 0; channel < x.dim(0) * groups.groups; ++channel) {
+      kernels::GatherColumns(x.View<int32_t>().data() + channel * groups.in * in, columns.data(), groups.in, in, places,
+                             table);
+      kernels::MatMulArgs<int32_t> args;
+      args.m = groups.out;
+      args.n = count;
+      args.k = depth;
+      args.a = {w.View<int32_t>().data() + channel % groups.groups * groups.out * depth, depth, 1};
+      args.b = {columns.data(), count, 1};
+      args.c = to + channel * groups.out * out + first;
+      args.c_row = out;
+      kernels::MatMul(args, &ctx.team(), ctx.threads());
+    }
   }
   return y;
 }

@@ -31,10 +31,10 @@ struct ConvGroups {
 };
 // By attribute 'group'; InvalidArgument where x [N,C,d..] and w [M,C/groups,k..], input `w_input`, do not go together.
 ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
-// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, convolved as the attributes say. Both are of one type:
-// float, double or int32, which wraps.
-Tensor Convolve(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
-// The shape of that; unknown when not even the rank is known.
+// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, both int32, convolved as the attributes say. Sums
+// wrap.
+Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input);
+// The shape of a convolution; unknown when not even the rank is known.
 OptimShape ConvShape(InferScope& scope, int w_input = 1);
 // Of Conv and the like.
 std::vector<AttrDef> ConvAttributes();

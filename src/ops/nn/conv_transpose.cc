@@ -2,6 +2,8 @@
 // ConvTranspose: the transpose of a convolution: each input spread over the outputs its window covers, times the
 // weights, plus a bias. The length is stride * (in - 1) + output_padding + the window - the padding, or what
 // output_shape or auto_pad say, which the padding then follows. https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
+#include "kernels/conv/conv_transpose.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -121,9 +123,34 @@ void Spread(RunContext& ctx, int64_t groups, const kernels::Window& window, cons
   }
 }
 
+// Weights that are the same in each run, with what oneDNN makes of them.
+struct TransposedState : OpState {
+  Tensor w;
+  mutable kernels::DnnWeights weights;
+};
+
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
+  auto state = std::make_unique<TransposedState>();
+  const Tensor* const w = ctx.ConstantInput(1);
+  if (w != nullptr && TypeSet(kFloatTypes).Has(w->dtype())) state->w = Widened(*w);
+  return state;
+}
+
+bool RunDnn(RunContext& ctx, int64_t groups, const kernels::Window& window, const Tensor& x, const Tensor& w,
+            const Tensor& bias, Tensor& y) {
+  if (x.dtype() != TensorType::kFloat || x.NumElements() == 0) return false;
+  const auto& state = ctx.state<TransposedState>();
+  kernels::DnnWeights once;
+  return kernels::DnnConvTranspose(x.dim(0), groups, x.dim(1) / groups, w.dim(1), window, x.View<float>().data(),
+                                   w.View<float>().data(), bias.defined() ? bias.View<float>().data() : nullptr,
+                                   y.MutableView<float>().data(), state.w.defined() ? state.weights : once, &ctx.team(),
+                                   ctx.threads());
+}
+
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor x = Widened(ctx.tensor(0)), w = Widened(ctx.tensor(1));
+  const Tensor x = Widened(ctx.tensor(0));
+  const Tensor constant = ctx.state<TransposedState>().w, w = constant.defined() ? constant : Widened(ctx.tensor(1));
   CheckConvRanks(ctx, x, w);
   const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
   const Transposed t = ReadTransposed(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()});
@@ -137,7 +164,7 @@ void Run(RunContext& ctx) {
   Shape shape{x.dim(0), channels};
   for (const int64_t d : window.in) shape.push_back(d);
   Tensor y(x.dtype(), std::move(shape));
-  if (y.NumElements() > 0) {
+  if (y.NumElements() > 0 && !RunDnn(ctx, t.groups, window, x, w, bias, y)) {
     x.dtype() == TensorType::kDouble ? Spread<double>(ctx, t.groups, window, x, w, bias, y)
                                      : Spread<float>(ctx, t.groups, window, x, w, bias, y);
   }
@@ -198,6 +225,7 @@ std::span<const OpDef> conv_transpose_ops() {
                       {"pads", AttrKind::kInts},
                       {"strides", AttrKind::kInts}},
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -23,6 +23,19 @@ Tensor Centered(const RunContext& ctx, int i, int zero_input, const Shape& matri
   return centered;
 }
 
+// The zero points of `lines` rows of A (columns of B), `step` elements from one to the next; none where not given.
+std::vector<int32_t> ZerosOf(const RunContext& ctx, int i, int zero_input, bool rows, int64_t lines, int64_t step) {
+  if (!ctx.HasInput(zero_input)) return {};
+  const Granularity granularity(ctx, zero_input, ctx.tensor(i).shape(), rows);
+  const Tensor given = AsType(ctx.tensor(zero_input), TensorType::kInt32);
+  const std::span<const int32_t> zero = given.View<int32_t>();
+  if (zero.size() == 1) return {zero[0]};
+  std::vector<int32_t> zeros;
+  for (int64_t line = 0; line < lines; ++line)
+    zeros.push_back(zero[static_cast<size_t>(granularity.PlaceOf(line * step))]);
+  return zeros;
+}
+
 }  // namespace
 
 Granularity::Granularity(const RunContext& ctx, int i, const Shape& matrix, bool rows) : rows_(rows) {
@@ -48,11 +61,19 @@ int64_t Granularity::PlaceOf(int64_t element) const {
   return by_matrix_ ? matrix * (rows_ ? matrix_size_ / columns_ : columns_) + line : line;
 }
 
+std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b) {
+  auto state = std::make_unique<ConstantBytes>();
+  const Tensor* const matrix = ctx.ConstantInput(b);
+  if (matrix != nullptr && matrix->rank() == 2 && kByteTypes.Has(matrix->dtype()))
+    state->packed.emplace(matrix->dim(0), matrix->dim(1), matrix->data(), matrix->dtype() == TensorType::kInt8);
+  return state;
+}
+
 namespace {
 
+// Of elements centred one by one.
 template <class T>
-Tensor Product(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  const PlannedProduct plan = PlanProduct(ctx, a, b);
+Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
   Tensor y(kTensorTypeOf<T>, plan.shape);
   if (y.NumElements() > 0)
     Multiply(ctx, plan.product, Centered<T>(ctx, a, a_zero, ctx.tensor(a).shape(), true),
@@ -63,13 +84,29 @@ Tensor Product(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
 }  // namespace
 
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  return Product<int32_t>(ctx, a, a_zero, b, b_zero);
+  const PlannedProduct plan = PlanProduct(ctx, a, b);
+  const MatrixProduct& product = plan.product;
+  if (product.batch != 1 || !product.b_offsets.empty())
+    return CenteredProduct<int32_t>(ctx, plan, a, a_zero, b, b_zero);
+  Tensor y(TensorType::kInt32, plan.shape);
+  if (y.NumElements() == 0) return y;
+  const std::vector<int32_t> a_zeros = ZerosOf(ctx, a, a_zero, true, product.m, product.k);
+  const std::vector<int32_t> b_zeros = ZerosOf(ctx, b, b_zero, false, product.n, 1);
+  const ConstantBytes& constant = ctx.state<ConstantBytes>();
+  std::optional<kernels::PackedBytes> once;
+  if (!constant.packed)
+    once.emplace(product.k, product.n, ctx.tensor(b).data(), ctx.tensor(b).dtype() == TensorType::kInt8);
+  (constant.packed ? *constant.packed : *once)
+      .Multiply(product.m, ctx.tensor(a).data(), ctx.tensor(a).dtype() == TensorType::kInt8, a_zeros, b_zeros,
+                y.MutableView<int32_t>().data(), &ctx.team(), ctx.threads());
+  return y;
 }
 
 Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   for (const int i : {a, b})
-    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype())) return Product<float>(ctx, a, a_zero, b, b_zero);
-  return AsType(Product<int32_t>(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
+    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype()))
+      return CenteredProduct<float>(ctx, PlanProduct(ctx, a, b), a, a_zero, b, b_zero);
+  return AsType(IntegerProduct(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
 }
 
 void CheckOneElement(const RunContext& ctx, int i) {
@@ -83,7 +120,7 @@ Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero) {
   CheckConvRanks(ctx, ctx.tensor(0), ctx.tensor(w), w);
   CheckOneElement(ctx, x_zero);
   const Tensor x = Centered<int32_t>(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
-  return Convolve(ctx, x, Centered<int32_t>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
+  return ConvolveIntegers(ctx, x, Centered<int32_t>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

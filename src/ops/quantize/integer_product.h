@@ -3,6 +3,9 @@
 // their zero points.
 #pragma once
 
+#include <optional>
+
+#include "kernels/gemm/byte_product.h"
 #include "ops/math/matmul_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -22,8 +25,15 @@ class Granularity {
   bool rows_, by_matrix_ = false;
 };
 
-// The product of inputs a and b less the zero points, inputs a_zero and b_zero where they are given, as int32. Sums
-// wrap.
+// B of a product of bytes, made ready once where it is a constant matrix.
+struct ConstantBytes : OpState {
+  std::optional<kernels::PackedBytes> packed;
+};
+// Of input `b`.
+std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b);
+
+// The product of inputs a and b, bytes, less the zero points, inputs a_zero and b_zero where they are given, as int32.
+// Sums wrap. The operator's state is a ConstantBytes.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
 // The same as float; of matrices of floats, either of them, computed as float.
 Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);

@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) { ctx.SetOutput(0, IntegerProduct(ctx, 0, 2, 1, 3)); }
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantBytes(ctx, 1); }
 void ShapeRule(InferScope& scope) { ProductShape(scope, 0, 1, TensorType::kInt32); }
 
 }  // namespace
@@ -23,6 +24,7 @@ std::span<const OpDef> matmul_integer_ops() {
        .outputs = {{"Y", {TensorType::kInt32}}},
        .attributes = {},
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -28,10 +28,13 @@ void Run(RunContext& ctx) {
   Tensor scaled(TensorType::kFloat, sums.shape());
   const std::span<const float> sum = sums.View<float>();
   const std::span<float> to = scaled.MutableView<float>();
-  for (size_t k = 0; k < sum.size(); ++k) {
-    const auto at = static_cast<int64_t>(k);
-    to[k] = sum[k] * a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(at))] *
-            b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(at))];
+  const auto width = static_cast<size_t>(matrix[matrix.rank() - 1]);
+  std::vector<float> column_scales;
+  for (size_t j = 0; j < width; ++j)
+    column_scales.push_back(b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(static_cast<int64_t>(j)))]);
+  for (size_t line = 0; line < sum.size(); line += width) {
+    const float row_scale = a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(static_cast<int64_t>(line)))];
+    for (size_t j = 0; j < width; ++j) to[line + j] = sum[line + j] * row_scale * column_scales[j];
   }
   const float scale = AsType(ctx.tensor(6), TensorType::kFloat).View<float>()[0];
   const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
@@ -41,6 +44,7 @@ void Run(RunContext& ctx) {
                     {.n = y.NumElements()});
 }
 
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantBytes(ctx, 3); }
 void ShapeRule(InferScope& scope) { ProductShape(scope, 0, 3, scope.InputType(7)); }
 
 OpDef VersionOf(int since, TypeSet matrix, TypeSet scale) {
@@ -58,6 +62,7 @@ OpDef VersionOf(int since, TypeSet matrix, TypeSet scale) {
           .outputs = {{"y", matrix, "T3"}},
           .attributes = {},
           .shape = ShapeRule,
+          .prepare = Prepare,
           .run = Run};
 }
 
