@@ -50,9 +50,9 @@ struct Gru {
     GruCell cell;
     bool plain = true;  // default activations and no clip
     // [group][H][2 * lanes], z and r; with linear_before_reset [group][H][3 * lanes], z, r and h.
-    PackedMatrix<T> r;
-    PackedMatrix<T> r_candidate;  // [group][H][lanes], h; none with linear_before_reset
-    const T* rb = nullptr;        // [group][lanes], h; null without linear_before_reset
+    GateMatrix<T> r;
+    GateMatrix<T> r_candidate;  // [group][H][lanes], h; none with linear_before_reset
+    const T* rb = nullptr;      // [group][lanes], h; null without linear_before_reset
   };
 
   static constexpr int kGates = 3;

@@ -70,7 +70,7 @@ struct Lstm {
   struct Packed : PackedSizes<T> {
     LstmCell cell;
     bool plain = true;     // default activations and nothing else
-    PackedMatrix<T> r;     // [group][H][4 * lanes]
+    GateMatrix<T> r;       // [group][H][4 * lanes]
     const T* p = nullptr;  // [group][3 * lanes], i, o, f; null when there are no peepholes
   };
 

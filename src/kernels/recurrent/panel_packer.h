@@ -30,8 +30,8 @@ class PanelPacker {
         carver_(base) {}
 
   // rows [.., k] of the file to [group][k][gate][lane]; blocks[gate] is the block of H rows that holds the gate.
-  PackedMatrix<T> Panels(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
-    PackedMatrix<T> matrix;
+  GateMatrix<T> Panels(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
+    GateMatrix<T> matrix;
     switch (storage_) {
       case WeightStorage::kFull:
         matrix.weights = PanelsAs<T>(rows, k, blocks, [](int64_t, T value) { return value; });

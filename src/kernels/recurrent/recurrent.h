@@ -63,7 +63,7 @@ struct RecurrentSequence {
 
 // A packed matrix: [group][k][gates * lanes].
 template <class T>
-struct PackedMatrix {
+struct GateMatrix {
   const void* weights = nullptr;  // T; bfloat16 as uint16_t; int8_t
   const T* scales = nullptr;      // [group][gates * lanes] with kInt8, otherwise null
 };
@@ -73,7 +73,7 @@ template <class T>
 struct PackedSizes {
   int64_t input_size = 0, hidden_size = 0, lanes = 1, groups = 0;
   WeightStorage storage = WeightStorage::kFull;
-  PackedMatrix<T> w;        // [group][I][kGates * lanes]
+  GateMatrix<T> w;          // [group][I][kGates * lanes]
   const T* bias = nullptr;  // [group][kGates * lanes]: where the sums of W begin
 };
 

@@ -33,7 +33,7 @@ struct Columns {
   // Integers stand for multiples of a scale: the sum is scaled when it is whole, and what it begins with added then.
   static constexpr bool kScaled = std::is_same_v<S, int8_t>;
 
-  const PackedMatrix<T>& matrix;
+  const GateMatrix<T>& matrix;
   int64_t k, width;
 
   HWY_INLINE const S* Panel(int64_t group) const { return static_cast<const S*>(matrix.weights) + group * k * width; }
@@ -98,8 +98,8 @@ template <int kVectors, class S, class T, class Init, class Update>
 struct StateOp {
   const T* state;  // [rows][stride]
   int64_t stride;
-  int64_t k;                      // H
-  const PackedMatrix<T>& matrix;  // [group][H][kVectors * lanes]
+  int64_t k;                    // H
+  const GateMatrix<T>& matrix;  // [group][H][kVectors * lanes]
   const Init& init;
   const Update& update;
 
@@ -124,7 +124,7 @@ struct StateOp {
 
 template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
-                              const PackedMatrix<T>& matrix, const Init& init, const Update& update) {
+                              const GateMatrix<T>& matrix, const Init& init, const Update& update) {
   ForEachTile<kVectors>(
       step.active, share.group_begin, share.group_end,
       StateOp<kVectors, S, T, Init, Update>{state, step.stride, step.part.weights->hidden_size, matrix, init, update});

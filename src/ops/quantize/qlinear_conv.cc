@@ -20,7 +20,7 @@ void Run(RunContext& ctx) {
   const int64_t weights = ctx.tensor(3).NumElements() / std::max<int64_t>(1, channels);
   const int64_t out = DimsProduct(sums.shape().dims(), 2, sums.rank());
   const float x_scale = ctx.tensor(1).View<float>()[0], y_scale = ctx.tensor(6).View<float>()[0];
-  const int32_t zero = AsType(ctx.tensor(7), TensorType::kInt32).View<int32_t>()[0];
+  const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
   Tensor scaled(TensorType::kFloat, sums.shape());
   const int32_t* from = sums.View<int32_t>().data();
   float* to = scaled.MutableView<float>().data();
@@ -31,7 +31,7 @@ void Run(RunContext& ctx) {
   }
   const TensorType type = ctx.tensor(7).dtype();
   Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
-  kernels::Quantize(scaled.View<float>().data(), &y_scale, &zero, TensorType::kFloat, type, y.mutable_data(),
+  kernels::Quantize(scaled.View<float>().data(), &y_scale, &zero, TensorType::kFloat, type, true, y.mutable_data(),
                     {.n = y.NumElements()});
 }
 
