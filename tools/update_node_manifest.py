@@ -24,7 +24,7 @@ HEADER = (
 
 
 def random_operators(model):
-    return sorted({node.op_type for node in model.graph.node} & {"Bernoulli", "Dropout", "Multinomial"})
+    return sorted({node.op_type for node in model.graph.node} & {"Bernoulli", "Dropout", "Multinomial", "RandomUniformLike"})
 
 
 def reason_of(case):
