@@ -65,7 +65,7 @@ TEST(Order, TakesFewOrManyOfALongAxis) {
   const std::vector<int64_t> x = Mixed(n);
   std::vector<int64_t> order(x.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](int64_t i) { return x[static_cast<size_t>(i)]; });
+  std::ranges::sort(order, {}, [&](int64_t i) { return std::pair(x[static_cast<size_t>(i)], i); });
   // The last is beyond where candidates are weeded out.
   for (const int64_t k : {int64_t{1}, int64_t{40000}, (int64_t{1} << 20) + 1}) {
     std::vector<int64_t> values(static_cast<size_t>(k)), indices(values.size());

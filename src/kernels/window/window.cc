@@ -276,7 +276,7 @@ void MaxPool(TensorType type, const void* x, void* y, int64_t* places, int64_t p
       const Merged merged(planes, window);
       Slide(
           from, merged.planes, merged.window, pause, start,
-          [](C& best, C value, int64_t) { best = (value > best) | (value != value) ? value : best; },
+          [](C& best, C value, int64_t) { best = ((value > best) | (value != value)) ? value : best; },
           [&](int64_t o, C best, int64_t inputs, int64_t) { to[o] = static_cast<T>(inputs > 0 ? best : least); });
       return;
     }
