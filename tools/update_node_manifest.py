@@ -24,7 +24,9 @@ HEADER = (
 
 
 def random_operators(model):
-    return sorted({node.op_type for node in model.graph.node} & {"Bernoulli", "Dropout", "Multinomial", "RandomUniformLike"})
+    return sorted(
+        {node.op_type for node in model.graph.node} & {"Bernoulli", "Dropout", "Multinomial", "RandomUniformLike"}
+    )
 
 
 def reason_of(case):

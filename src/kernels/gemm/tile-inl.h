@@ -45,8 +45,8 @@ inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1           
                                    : kTileVectors<kRows> / kVectors > kMostPanels ? kMostPanels
                                                                                   : kTileVectors<kRows> / kVectors;
 
-// A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16, 8-bit ones are integers that stand
-// for multiples of a scale, which is the caller's to apply.
+// A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16, 8-bit ones are integers that
+// stand for multiples of a scale, which is the caller's to apply.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadWeights(D d, const hn::TFromD<D>* HWY_RESTRICT from) {
   return hn::LoadU(d, from);

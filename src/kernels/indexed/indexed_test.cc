@@ -94,7 +94,8 @@ TEST(Indexed, MapsLongRows) {
     map[static_cast<size_t>(i)] = i % 70000 == 0 ? -1 : i / 2;
   }
   const int32_t fill = -5;
-  MappedCopy(TensorType::kInt32, x.data(), std::vector<int64_t>{n}, std::vector<std::vector<int64_t>>{map}, &fill, y.data());
+  MappedCopy(TensorType::kInt32, x.data(), std::vector<int64_t>{n}, std::vector<std::vector<int64_t>>{map}, &fill,
+             y.data());
   for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[static_cast<size_t>(i)], i % 70000 == 0 ? -5 : i / 2);
 }
 
