@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz clean
+.PHONY: help run test build program bench bench-peers asan tsan fuzz tidy format format-check docs test-namespaces test-peers test-rnn-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -21,6 +21,7 @@ help:
 	@echo "make format-check     fails where make format would change something"
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
+	@echo "make test-peers       one OpenVINO model for each layer type that is read: its outputs and ours agree"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
 
@@ -55,6 +56,14 @@ bench-peers: build
 	@cmake --install build/release --component python --prefix "$$($(PEERS) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
 	$(PEERS) bench/peers/recurrent.py $(THREADS)
 	$(PEERS) bench/peers/sequence_map.py $(THREADS)
+
+# Needs network once: OpenVINO goes into the environment of the peers.
+test-peers: program
+	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
+	@$(PEERS) -c 'import openvino, numpy' 2> /dev/null || \
+	  $(PEERS) -m pip install --quiet --disable-pip-version-check numpy openvino
+	@cmake --install build/release --component python --prefix "$$($(PEERS) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+	$(PEERS) tests/peers/ir_values.py
 
 # The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
 # do outside a sanitizer, not end the process.
