@@ -33,6 +33,8 @@ struct RunArguments {
   double memory_limit = 0;        // MB, 0: none
   std::string trace_npz;
   std::string profile_json;
+  bool explain = false;
+  bool optimize = true;
   bool json = false;
 };
 int RunCommand(const RunArguments& arguments);
@@ -49,6 +51,7 @@ int ShapesCommand(const ShapesArguments& arguments);
 struct ConvertArguments {
   std::string input, output;
   std::optional<int64_t> external_bytes;
+  bool optimize = false;
 };
 int ConvertCommand(const ConvertArguments& arguments);
 

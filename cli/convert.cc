@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "commands.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
@@ -7,8 +9,9 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 int ConvertCommand(const ConvertArguments& arguments) {
   ExternalDataReport external;
-  const ModelProto model = ReadModelFile(arguments.input, &external);
+  ModelProto model = ReadModelFile(arguments.input, &external);
   if (!external.missing.empty()) throw InvalidArgument(external.missing.front());
+  if (arguments.optimize) model = OptimizeModel(std::move(model));
   WriteModelOptions options = AsRead(external);
   if (arguments.external_bytes) options.external_bytes = arguments.external_bytes;
   WriteModelFile(model, arguments.output, options);

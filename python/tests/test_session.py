@@ -259,8 +259,10 @@ def test_errors_say_what_and_where():
 
 
 def test_options():
-    options = onnxseq.SessionOptions(threads=1, denormals=True, seed=3, memory_limit=1 << 20)
+    options = onnxseq.SessionOptions(threads=1, optimize=False, denormals=True, seed=3, memory_limit=1 << 20)
     assert (options.threads, options.denormals, options.seed, options.memory_limit) == (1, True, 3, 1 << 20)
+    assert not options.optimize
+    assert onnxseq.SessionOptions().optimize
     with pytest.raises(onnxseq.InvalidArgument, match="threads is -1"):
         onnxseq.SessionOptions(threads=-1)
     with pytest.raises(TypeError):
@@ -270,6 +272,17 @@ def test_options():
     with pytest.raises(onnxseq.MemoryError):
         session.run(None, {"x": np.zeros(1 << 20, np.float32)})
     assert session.run(None, {"x": np.zeros(4, np.float32)})[0].shape == (4,)
+
+
+def test_explain():
+    nodes = [
+        helper.make_node(op, [i], [o]) for op, i, o in (("Neg", "x", "a"), ("Identity", "a", "b"), ("Abs", "b", "y"))
+    ]
+    model = make_model(nodes, [tensor("x", shape=["N"])], [tensor("y")])
+    lines = "3 nodes, 1 after the passes\nremove no-ops: 1\nfuse elementwise: 1\n"
+    assert onnxseq.InferenceSession(model).explain() == lines
+    plain = onnxseq.InferenceSession(model, onnxseq.SessionOptions(optimize=False))
+    assert plain.explain() == "the nodes run as they are\n"
 
 
 def test_denormals():

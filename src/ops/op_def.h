@@ -110,8 +110,15 @@ struct OpDef {
   void (*run)(RunContext&) = nullptr;
   // Results differ from run to run: never folded, never merged.
   bool random = false;
+  // Bit i: of input i, each element of output 0 sees the one at its own place, broadcast, and nothing else. Then `run`
+  // gives its one output through a single call of RunRows (math/elementwise_op.h), its last; before that it reads of
+  // these inputs, when they are floating-point or bool, type and shape only. So the operator can be one step of several
+  // that go over the elements together (internal/fused_elementwise.cc).
+  uint32_t elementwise = 0;
   // Runs its bodies several times: nodes in them that depend on outer values alone are computed once.
   bool repeats_bodies = false;
+  // Reads its graphs itself, in prepare: they are no bodies to plan.
+  bool reads_graphs = false;
   // What the operator is as nodes of other operators, where no kernel is worth it: the call is inferred and run as one
   // of a function of the model, by op_body.h. Then shape, prepare and run are null. The text is an ONNX function's from
   // its attributes on, `<epsilon: float = 1e-5> (X, scale) => (Y) { .. }`, for this node and in operators of this

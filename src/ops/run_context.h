@@ -64,6 +64,8 @@ class BodyRunner {
   virtual std::unique_ptr<BodySteps> Start(std::string_view name) const = 0;
 };
 
+struct RowsCall;
+
 class RunContext {
  public:
   virtual ~RunContext() = default;
@@ -107,6 +109,8 @@ class RunContext {
     team().ParallelFor(n, grain, fn, threads());
     CheckCancelled();
   }
+  // For RunRows (math/elementwise_op.h) alone: true when the loop was run, or will be, on the caller's behalf.
+  virtual bool TakeRows(const RowsCall& /*call*/) { return false; }
   // The body in graph attribute `name`.
   virtual const BodyRunner& Body(std::string_view name) = 0;
   // Throws TimeoutError when the run was cancelled or is past its deadline. For operators that work long.

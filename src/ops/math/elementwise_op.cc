@@ -117,16 +117,18 @@ Shape BroadcastShapes(const RunContext& ctx, int count) {
   return shape;
 }
 
+size_t ElementSize(TensorType type) {
+  return type == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(onnx_optim::BitsOf(type)) / 8;
+}
+
 void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn, const Tensor* last) {
   Shape shape = BroadcastShapes(ctx, count);
+  if (ctx.TakeRows({count, out_type, shape, row, fn, last})) return;
   std::array<const void*, kernels::kMaxOperands> in{};
   std::array<size_t, kernels::kMaxOperands> in_size{};
   std::array<Tensor, kernels::kMaxOperands> held;
   std::array<std::span<const int64_t>, kernels::kMaxOperands> shapes;
   int reused = -1;
-  const auto size_of = [](TensorType type) {
-    return type == TensorType::kString ? sizeof(std::string) : static_cast<size_t>(onnx_optim::BitsOf(type)) / 8;
-  };
   for (int i = 0; i < count; ++i) {
     const auto k = static_cast<size_t>(i);
     const Tensor& t = last != nullptr && i == count - 1 ? *last : ctx.tensor(i);
@@ -143,7 +145,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
       held[k] = t;
     }
     in[k] = held[k].data();
-    in_size[k] = size_of(held[k].dtype());
+    in_size[k] = ElementSize(held[k].dtype());
     shapes[k] = held[k].shape().dims();
   }
   const kernels::BroadcastLoops loops(shape.dims(), std::span(shapes).first(static_cast<size_t>(count)));
@@ -156,7 +158,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
   } else {
     to = ctx.AllocateOutput(0, out_type, std::move(shape)).mutable_data();
   }
-  const size_t out_size = size_of(out_type);
+  const size_t out_size = ElementSize(out_type);
   ctx.ParallelFor(loops.size(), kElementGrain, [&](int64_t begin, int64_t end) {
     loops.Run(begin, end, in.data(), in_size.data(), to, out_size, row, fn);
   });
@@ -207,7 +209,8 @@ OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunCo
           .outputs = {{output, types, "T"}},
           .attributes = std::move(attributes),
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 1};
 }
 
 OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
@@ -218,7 +221,8 @@ OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunC
           .outputs = {{"C", types, "T"}},
           .attributes = {},
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 3};
 }
 
 OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
@@ -229,7 +233,8 @@ OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(Run
           .outputs = {{"C", kBoolType}},
           .attributes = {},
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 3};
 }
 
 OpDef VariadicOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::string_view output,

@@ -37,6 +37,18 @@ void PlainCompareShape(InferScope& scope);
 // The broadcast of the shapes of inputs [0, count); InvalidArgument naming the two that do not match.
 Shape BroadcastShapes(const RunContext& ctx, int count);
 
+// The arguments of RunRows and the shape of the output, as RunContext::TakeRows gets them; good until the operator's
+// run returns.
+struct RowsCall {
+  int count;
+  TensorType out_type;
+  const Shape& shape;
+  kernels::RowFn row;
+  const void* fn;
+  const Tensor* last;
+};
+// Bytes of an element in memory, of a type with a C++ type of its own.
+size_t ElementSize(TensorType type);
 // Output 0 = rows over inputs [0, count), into the memory of an input of the same type and shape where nobody needs it
 // any more. `last`, where given, stands for the last input: the same shape, another element type.
 void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn,

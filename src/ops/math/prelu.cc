@@ -37,7 +37,8 @@ OpDef VersionOf(int since, TypeSet types) {
           .outputs = {{"Y", types, "T"}},
           .attributes = {},
           .shape = ShapeRule,
-          .run = Run};
+          .run = Run,
+          .elementwise = 3};
 }
 
 }  // namespace
