@@ -71,6 +71,8 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
                                        "Write every value the run computes to this .npz, those of bodies by their path "
                                        "as sequences; runs on one thread");
   run->add_option("--profile", a.profile_json, "Write when each node ran to this JSON file, for a trace viewer");
+  run->add_flag("--explain", a.explain, "Say first what was made of the model before it runs");
+  run->add_flag("!--no-optimize", a.optimize, "Run the nodes as they are");
   run->add_flag("--json", a.json, "Print JSON");
   trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.
@@ -107,6 +109,7 @@ void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
       ->add_option("--external-data", a.external_bytes,
                    "Keep initializers of this many bytes and more in a file beside OUT")
       ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
+  convert->add_flag("--optimize", a.optimize, "Write what gives the same in less time, in standard operators");
 }
 
 int Dispatch(int argc, char** argv) {
