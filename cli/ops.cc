@@ -57,9 +57,9 @@ std::string TypesText(TypeSet types) {
     std::string_view name;
     TypeSet types;
   };
-  static const Named kNamed[] = {{"every type", kEveryType},     {"all", kAllTypes},     {"numeric", kNumericTypes},
-                                 {"floating", kFloatTypes},      {"integer", kIntTypes}, {"signed", kSignedIntTypes},
-                                 {"unsigned", kUnsignedIntTypes}};
+  static const Named kNamed[] = {{"all", kAllTypes},          {"native", kNativeTypes},       {"float8", kFloat8Types},
+                                 {"numeric", kNumericTypes},  {"floating", kFloatTypes},      {"integer", kIntTypes},
+                                 {"signed", kSignedIntTypes}, {"unsigned", kUnsignedIntTypes}};
   std::string text;
   const auto add = [&](std::string_view name) { text += (text.empty() ? "" : ", ") + std::string(name); };
   for (const Named& named : kNamed) {
@@ -174,9 +174,10 @@ void PrintMarkdown(const ByName& by_name) {
   fmt::print(
       "# Operators\n\n"
       "Made in the build from the operator table (`make docs`). {} operators, opsets of ai.onnx up to {}.\n\n"
-      "* **types**: of each input, then of each output; `?` marks an optional one, `...` any number. all: numbers, "
-      "bool, "
-      "string, complex; numeric: floating and integer; floating: float, double, float16, bfloat16; integer: signed and "
+      "* **types**: of each input, then of each output; `?` marks an optional one, `...` any number. all: native and "
+      "those "
+      "narrower than a byte or float8; native: numbers, bool, string, complex; float8: the four float8 types; numeric: "
+      "floating and integer; floating: float, double, float16, bfloat16; integer: signed and "
       "unsigned, of 8 to 64 bits.\n"
       "* **shape**: where the shapes are inferred: by a rule of its own, or by those of the nodes it stands for. Every "
       "operator has one.\n"
