@@ -35,7 +35,8 @@ void AddFeeds(CLI::App* command, onnxseq::FeedArguments& a) {
   command->add_option("--inputs", a.inputs_npz, "Inputs from an .npz: NAME, or NAME/0, NAME/1, ... for a sequence");
   command
       ->add_option("--random", a.random,
-                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
+                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims; integers "
+                   "are 0 or 1: give lengths with --input")
       ->expected(0, 1);
   command->add_option("--seed", a.seed, "Of the random values, and of random operators without one")
       ->capture_default_str()

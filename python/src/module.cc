@@ -4,6 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <array>
 
 #include "callbacks.h"
 #include "cli/json_events.h"
@@ -24,10 +27,13 @@ namespace nb = nanobind;
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+constexpr std::array<std::string_view, 3> kWeightStorageNames{"f32", "bf16", "int8"};
+
+std::string_view WeightStorageName(WeightStorage storage) { return kWeightStorageNames[static_cast<size_t>(storage)]; }
+
 WeightStorage WeightStorageFrom(std::string_view name) {
-  if (name == "f32") return WeightStorage::kFull;
-  if (name == "bf16") return WeightStorage::kBf16;
-  if (name == "int8") return WeightStorage::kInt8;
+  for (const WeightStorage storage : {WeightStorage::kFull, WeightStorage::kBf16, WeightStorage::kInt8})
+    if (name == WeightStorageName(storage)) return storage;
   throw InvalidArgument(fmt::format("weights is \"{}\", but f32, bf16 and int8 are what there is", name));
 }
 
@@ -185,7 +191,9 @@ NB_MODULE(_onnxseq, m) {
           nb::arg("custom_ops") = nb::dict(), nb::arg("data_folder") = nb::none())
       .def_ro("threads", &SessionOptions::threads)
       .def_ro("optimize", &SessionOptions::optimize)
+      .def_ro("optimize", &SessionOptions::optimize)
       .def_ro("denormals", &SessionOptions::denormals)
+      .def_prop_ro("weights", [](const SessionOptions& self) { return WeightStorageName(self.weights); })
       .def_ro("seed", &SessionOptions::seed)
       .def_ro("memory_limit", &SessionOptions::memory_limit);
 

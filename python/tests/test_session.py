@@ -312,6 +312,7 @@ def test_options():
     options = onnxseq.SessionOptions(threads=1, optimize=False, denormals=True, seed=3, memory_limit=1 << 20)
     assert (options.threads, options.denormals, options.seed, options.memory_limit) == (1, True, 3, 1 << 20)
     assert not options.optimize
+    assert options.weights == "f32" and onnxseq.SessionOptions(weights="int8").weights == "int8"
     assert onnxseq.SessionOptions().optimize
     with pytest.raises(onnxseq.InvalidArgument, match="threads is -1"):
         onnxseq.SessionOptions(threads=-1)

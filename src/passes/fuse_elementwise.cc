@@ -51,7 +51,8 @@ class Fusing {
   bool CanBeStep(int n) const {
     if (!edit_.alive(n) || invariant_[static_cast<size_t>(n)]) return false;
     const OpDef* op = edit_.op(n);
-    if (op == nullptr || op->elementwise == 0 || edit_.outputs(n).size() != 1 || edit_.outputs(n)[0] == kAbsent)
+    if (op == nullptr || !op->domain.empty() || op->elementwise == 0 || edit_.outputs(n).size() != 1 ||
+        edit_.outputs(n)[0] == kAbsent)
       return false;
     const TensorType type = edit_.TypeOf(edit_.outputs(n)[0]);
     if (!kFloatTypes.Has(type) && type != TensorType::kBool) return false;
