@@ -36,6 +36,10 @@ class PyStreamGroup {
 
   const InferenceSession& inference() const { return *nb::inst_ptr<InferenceSession>(session_); }
   const StreamGroup& group() const { return group_; }
+  // The GIL is not held while streams run, so other threads could come in between.
+  void CheckIdle() const {
+    if (running_) throw InvalidArgument("the streams of a group run in one thread at a time");
+  }
   nb::list Run(nb::handle steps, std::optional<double> timeout);
   nb::list RunOne(Stream& stream, const nb::dict& feeds, std::optional<double> timeout) {
     std::vector<StreamGroup::Step> steps;
@@ -63,8 +67,7 @@ class PyStreamGroup {
     return StreamGroup(inference.session(), std::move(options));
   }
   nb::list RunAll(const std::vector<StreamGroup::Step>& steps, std::optional<double> timeout) {
-    // The GIL is not held while it runs, so other threads could come here.
-    if (running_) throw InvalidArgument("the streams of a group run in one thread at a time");
+    CheckIdle();
     struct Guard {
       explicit Guard(bool& flag) : flag_(flag) { flag_ = true; }
       ~Guard() { flag_ = false; }
@@ -99,9 +102,13 @@ class PyStream {
   nb::list Run(const nb::dict& feeds, std::optional<double> timeout) { return owner().RunOne(stream_, feeds, timeout); }
   nb::object State(nb::handle input) const {
     const std::string name = NameFrom(input, "an input name");
+    owner().CheckIdle();
     return OutputObject(stream_.State(name), name);
   }
-  void Reset() { stream_.Reset(); }
+  void Reset() {
+    owner().CheckIdle();
+    stream_.Reset();
+  }
 
  private:
   nb::object group_;
@@ -110,12 +117,14 @@ class PyStream {
 
 nb::list PyStreamGroup::Run(nb::handle steps, std::optional<double> timeout) {
   std::vector<StreamGroup::Step> read;
+  nb::list held;  // a generator's streams may have no other owner
   for (nb::handle step : steps) {
     PyStream* stream = nullptr;
     nb::dict feeds;
     if (!PyTuple_Check(step.ptr()) || PyTuple_GET_SIZE(step.ptr()) != 2 || !nb::try_cast(step[0], stream) ||
         !nb::try_cast(step[1], feeds))
       FailExpected(step, "a pair of a Stream and its feeds");
+    held.append(step);
     read.push_back({&stream->stream(), inference().ReadFeeds(feeds)});
   }
   return RunAll(read, timeout);
@@ -141,12 +150,18 @@ void BindStreams(nb::module_& m) {
           "__init__",
           [](PyStreamGroup* self, nb::object session, const nb::dict& states, const std::string& batch,
              const nb::dict& initial) {
-            if (!nb::isinstance<InferenceSession>(session)) FailExpected(session, "an InferenceSession");
+            if (!nb::isinstance<InferenceSession>(session) || !nb::inst_ready(session))
+              FailExpected(session, "an InferenceSession");
             new (self) PyStreamGroup(std::move(session), states, batch, initial);
           },
           nb::arg("session"), nb::arg("states"), nb::kw_only(), nb::arg("batch") = "", nb::arg("initial") = nb::dict())
       .def(
-          "open", [](nb::object self) { return new PyStream(std::move(self)); }, "A new stream.")
+          "open",
+          [](nb::object self) {
+            if (!nb::inst_ready(self)) FailExpected(self, "a StreamGroup");
+            return new PyStream(std::move(self));
+          },
+          "A new stream.")
       .def("run", &PyStreamGroup::Run, nb::arg("steps"), nb::kw_only(), nb::arg("timeout") = nb::none(),
            "Runs a piece of each (stream, feeds) of the list, in as few runs of the model as their shapes permit, and "
            "gives a list of outputs for each. Streams that are not among them keep their states.")

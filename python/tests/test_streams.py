@@ -81,3 +81,20 @@ def test_errors():
     with pytest.raises(onnxseq.InvalidArgument, match="is missing"):
         stream.run({})
     assert not stream.state("h").any()
+
+
+def test_streams_that_nothing_else_holds():
+    group = onnxseq.StreamGroup(lstm_session(), STATES, batch="N")
+    x = np.ones((2, 1, INPUT), np.float32)
+    results = group.run((group.open(), {"x": x}) for _ in range(20))
+    assert len(results) == 20
+    for (y,) in results[1:]:
+        np.testing.assert_array_equal(y, results[0][0])
+
+
+def test_objects_that_were_never_initialised():
+    session = onnxseq.InferenceSession.__new__(onnxseq.InferenceSession)
+    with pytest.raises(TypeError, match="expected an InferenceSession"):
+        onnxseq.StreamGroup(session, STATES)
+    with pytest.raises(TypeError, match="expected a StreamGroup"):
+        onnxseq.StreamGroup.__new__(onnxseq.StreamGroup).open()

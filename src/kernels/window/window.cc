@@ -75,6 +75,7 @@ constexpr int64_t kPauseEvery = 1 << 16;
 template <class T, class Sum, class Add, class Done>
 void Slide(const T* x, int64_t planes, const Window& window, const std::function<void()>& pause, const Sum& start,
            const Add& add, const Done& done) {
+  if (planes == 0) return;  // however large they would be
   const size_t last = window.in.size() - 1;
   const int64_t in = window.in[last], out = window.out[last], stride = window.stride[last];
   // The axes before the last one, a table of whose offsets is made for some rows at once.

@@ -18,8 +18,9 @@ double Determinant(double* a, int64_t n) {
   double determinant = 1;
   for (int64_t k = 0; k < n && !StopRequested(); ++k) {
     int64_t pivot = k;
+    // No number is the greatest, so that none is passed over for a zero.
     for (int64_t i = k + 1; i < n; ++i)
-      if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
+      if (!(std::abs(a[i * n + k]) <= std::abs(a[pivot * n + k]))) pivot = i;
     if (a[pivot * n + k] == 0) return 0;
     if (pivot != k) {
       std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);

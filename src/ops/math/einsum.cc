@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
 #include "kernels/contract/contract.h"
 #include "kernels/strided/strided_copy.h"
 #include "ops/math/einsum_equation.h"
@@ -119,6 +120,10 @@ void Run(RunContext& ctx) {
   const Operands operands = ReadOperands(ctx);
   const EinsumEquation& equation = operands.equation;
   const TensorType type = ctx.tensor(0).dtype();
+  Shape shape;
+  for (const int label : equation.output) shape.push_back(operands.dims[static_cast<size_t>(label)]);
+  // The list of matrices may be long although they are empty.
+  if (CheckedProduct(shape.dims()) == 0) return (void)ctx.AllocateOutput(0, type, std::move(shape));
   if (ctx.input_size() == 2 && kMatrixTypes.Has(type)) {
     const std::optional<ProductAxes> axes = AsProduct(equation);
     if (axes) return RunProduct(ctx, operands, *axes);
@@ -127,11 +132,9 @@ void Run(RunContext& ctx) {
   for (int label = 0; label < equation.labels; ++label)
     if (!Has(equation.output, label)) order.push_back(label);
   kernels::Contraction how;
-  Shape shape;
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t dim = operands.dims[static_cast<size_t>(order[i])];
     (i < equation.output.size() ? how.out_dims : how.sum_dims).push_back(dim);
-    if (i < equation.output.size()) shape.push_back(dim);
   }
   std::vector<Tensor> held;
   std::vector<const void*> data;

@@ -77,18 +77,20 @@ void Run(RunContext& ctx) {
     MultiplyPacked(ctx, factor, product.m, a, begins ? ctx.tensor(2) : Tensor(), y);
   else
     Multiply(ctx, product, a, b, y);
-  if ((has_c && !begins) || alpha != 1.0) {
+  // Times 0 nothing of C is left, not even what is no number.
+  const bool adds = has_c && !begins && beta != 0.0;
+  if (adds || alpha != 1.0) {
     Dispatch(GemmList(), y.dtype(), [&]<class T>(std::type_identity<T>) {
       const size_t size = sizeof(T), sizes[] = {size, size};
-      const Tensor c = has_c ? ctx.tensor(2) : Tensor();
+      const Tensor c = adds ? ctx.tensor(2) : Tensor();
       const std::span<const int64_t> shapes[] = {y.shape().dims(), c.shape().dims()};
-      const kernels::BroadcastLoops loops(y.shape().dims(), std::span(shapes).first(has_c ? 2 : 1));
+      const kernels::BroadcastLoops loops(y.shape().dims(), std::span(shapes).first(adds ? 2 : 1));
       const ScaleAddFn add{alpha, beta};
       const ScaleFn scale{alpha};
       void* const to = y.mutable_data();
       const void* const in[] = {to, c.data()};
-      const kernels::RowFn row = has_c ? kernels::BinaryRow<ScaleAddFn, T, T, T> : kernels::UnaryRow<ScaleFn, T, T>;
-      const void* const fn = has_c ? static_cast<const void*>(&add) : &scale;
+      const kernels::RowFn row = adds ? kernels::BinaryRow<ScaleAddFn, T, T, T> : kernels::UnaryRow<ScaleFn, T, T>;
+      const void* const fn = adds ? static_cast<const void*>(&add) : &scale;
       ctx.ParallelFor(loops.size(), kElementGrain,
                       [&](int64_t begin, int64_t end) { loops.Run(begin, end, in, sizes, to, size, row, fn); });
     });

@@ -100,6 +100,8 @@ HeadsOf Appended(const RunContext& ctx, int past, const HeadsOf& now) {
     count = before.dim(2);
   }
   HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, count + now.length, now.dim}));
+  // There may be many heads although they are empty.
+  if (all.data.NumElements() == 0) return all;
   float* to = all.data.MutableView<float>().data();
   const float* const from = now.data.View<float>().data() + now.offset;
   for (int64_t b = 0; b < now.batch; ++b) {
@@ -116,6 +118,8 @@ HeadsOf Appended(const RunContext& ctx, int past, const HeadsOf& now) {
 Tensor Attend(RunContext& ctx, const AttentionJob& job) {
   const HeadsOf &q = job.q, &k = job.k, &v = job.v;
   Tensor y(TensorType::kFloat, Shape{q.batch, q.length, q.heads * v.dim});
+  // The scores of nothing may be more than memory holds.
+  if (y.NumElements() == 0) return y;
   const auto view = [](const HeadsOf& heads) {
     return kernels::HeadView<const float>{heads.data.View<float>().data() + heads.offset, heads.batch_stride,
                                           heads.head_stride, heads.row_stride};
@@ -172,6 +176,7 @@ Tensor ScoreBias(const RunContext& ctx, int mask, int bias, const HeadsOf& q, co
   const std::optional<MaskReader> reader =
       has_mask ? std::optional<MaskReader>(std::in_place, ctx, mask, q.batch, queries, keys) : std::nullopt;
   const float* const added = has_bias ? given.View<float>().data() : nullptr;
+  if (all.NumElements() == 0) return all;
   for (int64_t b = 0; b < q.batch; ++b) {
     for (int64_t h = 0; h < heads; ++h) {
       const int64_t first = has_bias ? ((given.dim(0) == 1 ? 0 : b) * heads + h) * queries * keys : 0;

@@ -39,6 +39,7 @@ Tensor ReadWeight(int i, FunctionRef<const Tensor*(int)> input) {
   const int32_t* from = wide.View<int32_t>().data();
   Tensor weight(TensorType::kFloat, Shape{directions, columns, rows});
   const std::span<float> to = weight.MutableView<float>();
+  if (to.empty()) return weight;  // any number of rows
   for (int64_t d = 0; d < directions; ++d) {
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t column = 0; column < columns; ++column) {

@@ -79,6 +79,7 @@ HeadsOf Cached(const RunContext& ctx, int input, const HeadsOf& now, const std::
   HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, length, now.dim}));
   const std::span<float> to = all.data.MutableView<float>();
   std::ranges::fill(to, 0.0f);
+  if (to.empty()) return all;
   int64_t past = 0;
   Tensor before;
   if (ctx.HasInput(input)) {

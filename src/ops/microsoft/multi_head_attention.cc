@@ -72,6 +72,7 @@ Parts ReadParts(const RunContext& ctx, int64_t heads) {
 HeadsOf PlusBias(const HeadsOf& from, std::span<const float> bias, int64_t first) {
   HeadsOf to = SideBySide(Tensor(TensorType::kFloat, Shape{from.batch, from.length, from.heads * from.dim}), from.heads,
                           from.dim);
+  if (to.data.NumElements() == 0) return to;
   float* y = to.data.MutableView<float>().data();
   const float* const x = from.data.View<float>().data() + from.offset;
   for (int64_t b = 0; b < from.batch; ++b) {

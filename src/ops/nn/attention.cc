@@ -199,9 +199,12 @@ void RunTyped(RunContext& ctx, const Job& job) {
     args.scores = scores.MutableView<T>().data();
     args.stage = static_cast<kernels::ScoreStage>(mode);
   }
-  const int64_t work = std::max<int64_t>(1, q.length * k.length * (q.dim + v.dim));
-  ctx.ParallelFor(q.batch * q.heads, std::max<int64_t>(1, 4 * kElementGrain / work),
-                  [&](int64_t begin, int64_t end) { kernels::Attend(args, begin, end); });
+  // Without outputs the scores may still be more than memory holds, and heads any number.
+  if (y.NumElements() > 0 || (scores.defined() && scores.NumElements() > 0)) {
+    const int64_t work = std::max<int64_t>(1, q.length * k.length * (q.dim + v.dim));
+    ctx.ParallelFor(q.batch * q.heads, std::max<int64_t>(1, 4 * kElementGrain / work),
+                    [&](int64_t begin, int64_t end) { kernels::Attend(args, begin, end); });
+  }
   const TensorType type = ctx.tensor(0).dtype(), value_type = ctx.tensor(2).dtype();
   ctx.SetOutput(0, AsType(y, type));
   if (ctx.HasOutput(1)) ctx.SetOutput(1, AsType(job.k, type));

@@ -79,7 +79,7 @@ AxisSamples SamplesOf(const RunContext& ctx, const Pooling& pooling, int64_t roi
   const double each = pooling.sampling_ratio > 0 ? static_cast<double>(pooling.sampling_ratio) : std::ceil(bin);
   if (!std::isfinite(start) || !(each * static_cast<double>(bins) <= static_cast<double>(kMaxSamples)))
     ctx.FailInput(1, fmt::format("box {} takes more than {} samples along an axis", roi, kMaxSamples));
-  AxisSamples result{std::max<int64_t>(0, static_cast<int64_t>(each)), {}};
+  AxisSamples result{static_cast<int64_t>(std::max(each, 0.0)), {}};
   for (int64_t b = 0; b < bins; ++b)
     for (int64_t i = 0; i < result.each; ++i)
       result.samples.push_back(
@@ -91,6 +91,7 @@ double PoolBin(const double* plane, int64_t width, std::span<const Sample> rows,
                bool greatest) {
   double result = greatest && !rows.empty() && !columns.empty() ? -INFINITY : 0;
   for (const Sample& y : rows) {
+    if (StopRequested()) break;
     for (const Sample& x : columns) {
       const std::array<double, 4> parts{y.low_weight * x.low_weight * plane[y.low * width + x.low],
                                         y.low_weight * x.high_weight * plane[y.low * width + x.high],

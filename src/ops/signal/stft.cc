@@ -43,9 +43,11 @@ void Run(RunContext& ctx) {
   if (onesided && parts == 2) ctx.FailInput(0, "is complex: onesided takes real numbers");
   const int64_t length = FrameLength(ctx, signal), frames = (signal - length) / step + 1;
   const int64_t bins = onesided ? length / 2 + 1 : length;
+  Tensor y(TensorType::kDouble, Shape{x.dim(0), frames, bins, 2});
+  // Frames of no signal may be of any length.
+  if (y.NumElements() == 0) return ctx.SetOutput(0, AsType(y, ctx.tensor(0).dtype()));
   std::vector<double> window(static_cast<size_t>(length), 1);
   if (ctx.HasInput(2)) std::ranges::copy(AsType(ctx.tensor(2), TensorType::kDouble).View<double>(), window.begin());
-  Tensor y(TensorType::kDouble, Shape{x.dim(0), frames, bins, 2});
   double* to = y.MutableView<double>().data();
   kernels::Dft dft(length, [&] { ctx.CheckCancelled(); });
   std::vector<std::complex<double>> frame(window.size()), spectrum(window.size());
