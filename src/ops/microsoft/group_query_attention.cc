@@ -49,8 +49,8 @@ struct Parts {
 };
 Parts ReadParts(const RunContext& ctx, const HeadCounts& heads) {
   const auto read = [&](int i) {
+    CheckRank(ctx, i, 3);
     Tensor t = AsType(ctx.tensor(i), TensorType::kFloat);
-    if (t.rank() != 3) ctx.FailInput(i, fmt::format("must have rank 3, got {}", t.shape().ToString()));
     t.Unshare();  // turned in place
     return t;
   };
