@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "commands.h"
+#include "deviation.h"
 #include "json_text.h"
 #include "onnxseq/session.h"
 #include "repeated_runs.h"
@@ -27,8 +26,7 @@ constexpr std::array<Variant, 3> kVariants{
 
 struct OutputError {
   std::string name;
-  double largest = 0;   // |y - y of f32|
-  double relative = 0;  // the same / the largest |y of f32|
+  Deviation error;
 };
 
 struct Report {
@@ -40,23 +38,6 @@ struct Report {
 
 double Seconds(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-}
-
-// The largest difference of two float tensors of one shape, or elements of sequences; nothing when they are not alike.
-void AddErrors(const Value& got, const Value& exact, double& largest, double& most) {
-  if (exact.IsSequence() && got.IsSequence() && got.sequence().size() == exact.sequence().size()) {
-    for (int64_t i = 0; i < exact.sequence().size(); ++i)
-      AddErrors(got.sequence().ValueAt(i), exact.sequence().ValueAt(i), largest, most);
-    return;
-  }
-  if (!exact.IsTensor() || !got.IsTensor() || exact.tensor().dtype() != TensorType::kFloat ||
-      got.tensor().shape() != exact.tensor().shape())
-    return;
-  const auto y = got.tensor().View<float>(), z = exact.tensor().View<float>();
-  for (size_t i = 0; i < y.size(); ++i) {
-    largest = std::max(largest, static_cast<double>(std::abs(y[i] - z[i])));
-    most = std::max(most, static_cast<double>(std::abs(z[i])));
-  }
 }
 
 Report Measure(const BenchArguments& arguments, const Variant& variant, const ValueMap* exact) {
@@ -77,11 +58,7 @@ Report Measure(const BenchArguments& arguments, const Variant& variant, const Va
   for (const ValueDescription& output : session.outputs()) {
     const auto found = report.timed.outputs.find(output.name);
     if (exact == nullptr || found == report.timed.outputs.end()) continue;
-    OutputError error{.name = output.name};
-    double most = 0;
-    AddErrors(found->second, exact->at(output.name), error.largest, most);
-    error.relative = most > 0 ? error.largest / most : error.largest;
-    report.errors.push_back(std::move(error));
+    report.errors.push_back({output.name, DeviationOf(found->second, exact->at(output.name))});
   }
   return report;
 }
@@ -108,8 +85,8 @@ void PrintJson(const BenchArguments& arguments, const std::vector<Report>& repor
     put("fastest_seconds", report.timed.seconds.front());
     json.Key("errors");
     json.Object();
-    for (const OutputError& error : report.errors) {
-      json.Key(error.name);
+    for (const auto& [name, error] : report.errors) {
+      json.Key(name);
       json.Object();
       put("largest", error.largest);
       put("relative", error.relative);
@@ -146,9 +123,8 @@ int BenchCommand(const BenchArguments& arguments) {
                report.timed.seconds.front() * 1e3);
     if (&report != &reports.front()) fmt::print(", {:.2f} times as fast as f32", full / median);
     fmt::print("\n");
-    for (const OutputError& error : report.errors)
-      fmt::print("  {}: largest error {:.3g}, {:.3g} of the largest value\n", error.name, error.largest,
-                 error.relative);
+    for (const auto& [name, error] : report.errors)
+      fmt::print("  {}: largest error {:.3g}, {:.3g} of the largest value\n", name, error.largest, error.relative);
   }
   return 0;
 }

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 
+#include "deviation.h"
 #include "feeds.h"
 #include "json_text.h"
 #include "npy.h"
@@ -33,6 +35,28 @@ TEST(VisibleText, ControlCharactersAreSpelled) {
   const std::string name("a\0b\x1b[2J\x7f\n\xc3\xa4", 11);
   EXPECT_EQ(DescribeValue(name, Value()), "a\\x00b\\x1b[2J\\x7f\n\xc3\xa4: nothing\n");
   EXPECT_STREQ(InvalidArgument(name).what(), "a\\x00b\\x1b[2J\\x7f\n\xc3\xa4");
+}
+
+TEST(Deviation, IsTheLargestOfAllElements) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto of = [](const Tensor& got, const Tensor& exact) {
+    const Deviation error = DeviationOf(got, exact);
+    return std::pair(error.largest, error.relative);
+  };
+  const auto floats = [](std::initializer_list<float> elements) {
+    return Tensor::Of<float>({static_cast<int64_t>(elements.size())}, elements);
+  };
+  const std::pair<double, double> none(0, 0);
+  EXPECT_EQ(of(floats({1, -4.5f}), floats({1.25f, -4})), std::pair(0.5, 0.125));
+  EXPECT_EQ(of(floats({kInf, kNan, 2}), floats({kInf, kNan, 2})), none);
+  EXPECT_EQ(of(floats({kNan, 2}), floats({1, 2})).first, kInf);
+  EXPECT_EQ(of(floats({1, 2}), floats({kNan, 2})).first, kInf);
+  EXPECT_EQ(of(floats({kNan, 3}), floats({1, 2})).first, kInf) << "a later difference does not hide it";
+  EXPECT_EQ(of(floats({1}), floats({1, 2})).first, kInf);
+  EXPECT_EQ(of(Tensor::Of<int64_t>({1}, {1}), Tensor::Of<int64_t>({1}, {2})), none) << "not float";
+  const Sequence one({floats({1})}), other({floats({1.5f})}), two({floats({1}), floats({1})});
+  EXPECT_EQ(DeviationOf(other, one).largest, 0.5);
+  EXPECT_EQ(DeviationOf(two, one).largest, kInf);
 }
 
 TEST(Npy, RoundTripsEveryTypeNumpyNames) {

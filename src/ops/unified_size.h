@@ -21,10 +21,15 @@ std::string DimSubject(const InferScope& scope, int i, int axis);
 // One size of an operator, unified as its inputs say it.
 class UnifiedSize {
  public:
+  // Fails where it cannot be what the others said. `subject` is what says so, as messages call it.
   void Add(InferScope& scope, const OptimDim& dim, std::string subject);
   void Add(InferScope& scope, const OptimShape& shape, int i, int axis) {
     Add(scope, shape[static_cast<size_t>(axis)], DimSubject(scope, i, axis));
   }
+  // Null where nobody has said it.
+  const OptimDim* Find() const { return dim_ ? &*dim_ : nullptr; }
+  // Who said it first.
+  const std::string& subject() const { return subject_; }
   // A fresh symbol where no input said it, always the same one.
   const OptimDim& Get(InferScope& scope, std::string_view hint);
 

@@ -14,8 +14,7 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 // The module, opened at the first call; null when it cannot be. The environment variable ONNXSEQ_DNN may name another
-// file, or say "off". Thread safe; cheap after the
-// first call.
+// file, or say "off". Thread safe; cheap after the first call.
 const OnnxseqDnn* Dnn() noexcept;
 // Whether Dnn() would be null for want of the file: `cannot find .../libonnxseq_dnn.so, the module with oneDNN: slower
 // kernels do its work`. Empty when it is there, or off. Opens nothing.

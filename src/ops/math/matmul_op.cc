@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "kernels/cast/cast.h"
+#include "ops/as_type.h"
 #include "ops/op_helpers.h"
 #include "ops/type_dispatch.h"
 
@@ -69,12 +70,6 @@ std::vector<int64_t> Offsets(const Shape& batch, const Shape& shape) {
     }
   }
   return offsets;
-}
-
-Tensor ToFloat(const Tensor& t) {
-  Tensor wide(TensorType::kFloat, t.shape());
-  kernels::Cast(t.data(), t.dtype(), wide.mutable_data(), TensorType::kFloat, t.NumElements());
-  return wide;
 }
 
 }  // namespace
@@ -173,7 +168,7 @@ void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const T
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c) {
   if (c.dtype() == TensorType::kFloat16 || c.dtype() == TensorType::kBfloat16) {
     Tensor wide(TensorType::kFloat, c.shape());
-    MultiplyTyped<float>(ctx, product, ToFloat(a), ToFloat(b), wide);
+    MultiplyTyped<float>(ctx, product, Widened(a), Widened(b), wide);
     kernels::Cast(wide.data(), TensorType::kFloat, c.mutable_data(), c.dtype(), c.NumElements());
     return;
   }

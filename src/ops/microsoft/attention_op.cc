@@ -8,16 +8,10 @@
 #include <utility>
 
 #include "kernels/attention/attention.h"
-#include "onnxseq/errors.h"
 #include "ops/as_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-[[noreturn]] void Refuse(std::string subject) {
-  throw Unsupported("is not supported",
-                    ErrorWhere{.op_type = {}, .node_name = {}, .subject = std::move(subject), .path = {}});
-}
 
 // Adds `filter` where the mask of batch entry b hides a key from query i.
 class MaskReader {
@@ -46,16 +40,8 @@ class MaskReader {
 
 }  // namespace
 
-void RefuseAttribute(const NodeAttributes& attrs, std::string_view name) {
-  if (attrs.Int(name, 0) != 0) Refuse(fmt::format("attribute '{}'", name));
-}
-
-void RefuseInput(const NodeProto& node, int i, std::string_view name) {
-  if (HasInput(node, i)) Refuse(fmt::format("input {} '{}'", i, name));
-}
-
 std::string MergedAttentionText(const NodeProto& node, int64_t opset, int past, int bias) {
-  const bool has_past = HasInput(node, past), present = node.output_size() > 1 && !node.output(1).empty();
+  const bool has_past = HasInput(node, past), present = HasOutput(node, 1);
   std::string text;
   if (has_past)
     text += R"(  first = Constant <value: tensor = int64 {0}> ()
@@ -89,27 +75,33 @@ HeadsOf AsAxis(Tensor data) {
   return {std::move(data), batch, heads, length, dim, heads * length * dim, length * dim, dim, 0};
 }
 
-HeadsOf Appended(const RunContext& ctx, int past, const HeadsOf& now) {
-  Tensor before;
-  int64_t count = 0;
-  if (ctx.HasInput(past)) {
-    before = AsType(ctx.tensor(past), TensorType::kFloat);
-    if (before.rank() != 4 || before.dim(0) != now.batch || before.dim(1) != now.heads || before.dim(3) != now.dim)
-      ctx.FailInput(past, fmt::format("must be [{},{},past,{}], got {}", now.batch, now.heads, now.dim,
-                                      before.shape().ToString()));
-    count = before.dim(2);
-  }
-  HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, count + now.length, now.dim}));
+int64_t PastLength(const RunContext& ctx, int past, const HeadsOf& now) {
+  if (!ctx.HasInput(past)) return 0;
+  const Shape& shape = ctx.tensor(past).shape();
+  if (shape.rank() != 4 || shape[0] != now.batch || shape[1] != now.heads || shape[3] != now.dim)
+    ctx.FailInput(past,
+                  fmt::format("must be [{},{},past,{}], got {}", now.batch, now.heads, now.dim, shape.ToString()));
+  return shape[2];
+}
+
+HeadsOf Cached(const RunContext& ctx, int past, const HeadsOf& now, std::span<const int64_t> starts, int64_t length) {
+  HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, length, now.dim}));
   // There may be many heads although they are empty.
   if (all.data.NumElements() == 0) return all;
+  const Tensor before = ctx.HasInput(past) ? AsType(ctx.tensor(past), TensorType::kFloat) : Tensor();
+  const int64_t held = before.defined() ? before.dim(2) : 0;
   float* to = all.data.MutableView<float>().data();
   const float* const from = now.data.View<float>().data() + now.offset;
   for (int64_t b = 0; b < now.batch; ++b) {
+    const int64_t start = starts[static_cast<size_t>(b)], kept = std::min(held, start);
+    const int64_t count = std::min(now.length, length - start);
     for (int64_t h = 0; h < now.heads; ++h) {
-      if (count > 0)
-        to = std::copy_n(before.View<float>().data() + (b * now.heads + h) * count * now.dim, count * now.dim, to);
-      for (int64_t i = 0; i < now.length; ++i)
+      if (kept > 0)
+        to = std::copy_n(before.View<float>().data() + (b * now.heads + h) * held * now.dim, kept * now.dim, to);
+      to = std::fill_n(to, (start - kept) * now.dim, 0.0f);
+      for (int64_t i = 0; i < count; ++i)
         to = std::copy_n(from + b * now.batch_stride + h * now.head_stride + i * now.row_stride, now.dim, to);
+      to = std::fill_n(to, (length - start - count) * now.dim, 0.0f);
     }
   }
   return all;

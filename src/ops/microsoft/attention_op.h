@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/op_helpers.h"
 
@@ -17,9 +17,6 @@ namespace ONNX_LIGHT_NAMESPACE {
 // For bodies
 // ----------------------------------------------------------------------------------------------------------------------
 
-// Throw Unsupported when the node asks for it.
-void RefuseAttribute(const NodeAttributes& attrs, std::string_view name);
-void RefuseInput(const NodeProto& node, int i, std::string_view name);
 // MultiHeadAttention of q, k and v with the caller's attributes and its inputs `mask_index`, `past` (at input
 // `past`; its keys and values are one tensor [2,..]) and `attention_bias` (unless `bias` is -1), as `output` and
 // `present`.
@@ -35,13 +32,15 @@ struct HeadsOf {
   int64_t batch_stride = 0, head_stride = 0, row_stride = 0, offset = 0;
 };
 // Heads side by side in the last axis of [batch, length, heads * dim], beginning `first` elements in.
-
 HeadsOf SideBySide(Tensor data, int64_t heads, int64_t dim, int64_t first = 0);
 // An axis of their own: [batch, heads, length, dim].
 HeadsOf AsAxis(Tensor data);
-// The cache [batch, heads, past + length, dim]: that in input `past`, which may be absent, and what came.
-// InvalidArgument about the input for another shape.
-HeadsOf Appended(const RunContext& ctx, int past, const HeadsOf& now);
+// The length of the cache in input `past`, [batch, heads, past, dim] as `now`; 0 when it is absent. InvalidArgument
+// about the input for another shape.
+int64_t PastLength(const RunContext& ctx, int past, const HeadsOf& now);
+// The cache [batch, heads, length, dim]: in batch entry b what input `past` holds before position starts[b], then `now`
+// as far as there is room; zeros where neither is. PastLength has checked the input.
+HeadsOf Cached(const RunContext& ctx, int past, const HeadsOf& now, std::span<const int64_t> starts, int64_t length);
 
 struct AttentionJob {
   HeadsOf q, k, v;

@@ -6,7 +6,6 @@
 
 #include <limits>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {

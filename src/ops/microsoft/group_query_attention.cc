@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <array>
 
-#include "onnxseq/errors.h"
 #include "ops/as_type.h"
 #include "ops/microsoft/rotate.h"
+#include "ops/unified_size.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -40,6 +40,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   for (const std::string_view name : {"kv_cache_bit_width", "sliding_window_cache", "qk_output"})
     RefuseAttribute(attrs, name);
   if (attrs.Int("smooth_softmax", 0) > 0) RefuseAttribute(attrs, "smooth_softmax");
+  RefuseOutput(node, 3, "output_qk");
   return nullptr;
 }
 
@@ -48,8 +49,8 @@ struct Parts {
 };
 Parts ReadParts(const RunContext& ctx, const HeadCounts& heads) {
   const auto read = [&](int i) {
+    CheckRank(ctx, i, 3);
     Tensor t = AsType(ctx.tensor(i), TensorType::kFloat);
-    if (t.rank() != 3) ctx.FailInput(i, fmt::format("must have rank 3, got {}", t.shape().ToString()));
     t.Unshare();  // turned in place
     return t;
   };
@@ -71,44 +72,6 @@ Parts ReadParts(const RunContext& ctx, const HeadCounts& heads) {
   };
   HeadsOf k = take(kKey), v = take(kValue);
   return {SideBySide(std::move(q), heads.q, dim), std::move(k), std::move(v)};
-}
-
-// The cache with what came put at its place of each batch entry: `length` positions, those nobody wrote 0.
-HeadsOf Cached(const RunContext& ctx, int input, const HeadsOf& now, const std::vector<int64_t>& starts,
-               int64_t length) {
-  HeadsOf all = AsAxis(Tensor(TensorType::kFloat, Shape{now.batch, now.heads, length, now.dim}));
-  const std::span<float> to = all.data.MutableView<float>();
-  std::ranges::fill(to, 0.0f);
-  if (to.empty()) return all;
-  int64_t past = 0;
-  Tensor before;
-  if (ctx.HasInput(input)) {
-    before = AsType(ctx.tensor(input), TensorType::kFloat);
-    past = before.dim(2);
-  }
-  const float* const from = now.data.View<float>().data() + now.offset;
-  for (int64_t b = 0; b < now.batch; ++b) {
-    const int64_t start = starts[static_cast<size_t>(b)];
-    for (int64_t h = 0; h < now.heads; ++h) {
-      float* const head = to.data() + (b * now.heads + h) * length * now.dim;
-      if (past > 0)
-        std::copy_n(before.View<float>().data() + (b * now.heads + h) * past * now.dim, std::min(past, start) * now.dim,
-                    head);
-      const int64_t count = std::min(now.length, length - start);
-      for (int64_t i = 0; i < count; ++i)
-        std::copy_n(from + b * now.batch_stride + h * now.head_stride + i * now.row_stride, now.dim,
-                    head + (start + i) * now.dim);
-    }
-  }
-  return all;
-}
-
-int64_t PastLength(const RunContext& ctx, int i, const HeadsOf& k) {
-  if (!ctx.HasInput(i)) return 0;
-  const Shape& shape = ctx.tensor(i).shape();
-  if (shape.rank() != 4 || shape[0] != k.batch || shape[1] != k.heads || shape[3] != k.dim)
-    ctx.FailInput(i, fmt::format("must be [{},{},past,{}], got {}", k.batch, k.heads, k.dim, shape.ToString()));
-  return shape[2];
 }
 
 // Where the new positions of each batch entry begin.
@@ -181,15 +144,12 @@ void Run(RunContext& ctx) {
 
 void ShapeRule(InferScope& scope) {
   const HeadCounts heads = CountHeads(scope.attrs());
-  const OptimShape& q = scope.InputShape(kQuery);
+  const OptimShape* const given = RankedInput(scope, kQuery, 3);
+  const OptimShape q = given != nullptr ? *given : scope.FreshShape(3);
   const TensorType type = scope.InputType(kQuery);
-  if (!q.IsUnknown() && q.Rank() != 3)
-    scope.Fail(scope.InputSubject(kQuery),
-               fmt::format("must have rank 3, got {}", InferScope::Describe(scope.Input(kQuery))));
   const int64_t packed = heads.q + (scope.HasInput(kKey) ? 0 : 2 * heads.kv);
-  const OptimDim dim = q.IsUnknown() ? scope.Fresh() : FloorDiv(q[2], packed);
-  const OptimDim batch = q.IsUnknown() ? scope.Fresh() : q[0];
-  scope.SetTensor(0, type, q.IsUnknown() ? scope.FreshShape(3) : OptimShape{batch, q[1], dim * heads.q});
+  const OptimDim batch = q[0], dim = given != nullptr ? FloorDiv(q[2], packed) : scope.Fresh();
+  scope.SetTensor(0, type, {batch, q[1], dim * heads.q});
   OptimDim length = scope.Fresh();
   const std::optional<std::vector<OptimDim>> total = scope.InputValue(kTotal);
   const OptimShape& past = scope.InputShape(kPastKey);

@@ -4,7 +4,6 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.IsAllFinite
 #include <fmt/format.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {

@@ -9,7 +9,8 @@
 #include "kernels/gemm/gemm.h"
 #include "onnxseq/errors.h"
 #include "ops/as_type.h"
-#include "ops/microsoft/attention_op.h"
+#include "ops/microsoft/microsoft_op.h"
+#include "ops/op_helpers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/attention_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {

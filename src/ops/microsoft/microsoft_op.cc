@@ -9,7 +9,6 @@
 #include <limits>
 #include <utility>
 
-#include "graph/node_attributes.h"
 #include "onnxseq/errors.h"
 #include "ops/quantize/integer_product.h"
 
@@ -67,6 +66,25 @@ OpDef MicrosoftVersion(std::span<const OpDef> ops, int since_version, std::strin
   return op;
 }
 
+void FailUnsupported(std::string subject, std::string fact) {
+  throw Unsupported(std::move(fact),
+                    ErrorWhere{.op_type = {}, .node_name = {}, .subject = std::move(subject), .path = {}});
+}
+
+void RefuseAttribute(const NodeAttributes& attrs, std::string_view name) {
+  if (attrs.Int(name, 0) != 0) FailUnsupported(fmt::format("attribute '{}'", name), "is not supported");
+}
+
+void RefuseInput(const NodeProto& node, int i, std::string_view name) {
+  if (HasInput(node, i)) FailUnsupported(fmt::format("input {} '{}'", i, name), "is not supported");
+}
+
+void RefuseOutput(const NodeProto& node, int i, std::string_view name) {
+  if (HasOutput(node, i)) FailUnsupported(fmt::format("output {} '{}'", i, name), "is not supported");
+}
+
+std::string FloatText(float value) { return fmt::format("{:.8e}", value); }
+
 std::string DequantizeText(std::string_view to, std::string_view x) {
   return fmt::format("  {} = DequantizeLinear ({}, {}_scale, {}_zero_point)\n", to, x, x, x);
 }
@@ -76,11 +94,8 @@ std::string QuantizeText(const NodeProto& node, int zero_point, int64_t opset, s
   if (HasInput(node, zero_point))
     return fmt::format("  {} = QuantizeLinear ({}, {}_scale, {}_zero_point)\n", y, from, y, y);
   if (opset < 15)
-    throw Unsupported("is needed before operator set 15 of ai.onnx",
-                      ErrorWhere{.op_type = {},
-                                 .node_name = {},
-                                 .subject = fmt::format("input {} '{}_zero_point'", zero_point, y),
-                                 .path = {}});
+    FailUnsupported(fmt::format("input {} '{}_zero_point'", zero_point, y),
+                    "is needed before operator set 15 of ai.onnx");
   std::string text = "  no_shift = Constant <value: tensor = int32 {0}> ()\n";
   text += fmt::format("  typed_shift = CastLike (no_shift, {})\n", like);
   text += fmt::format("  {} = QuantizeLinear ({}, {}_scale, typed_shift)\n", y, from, y);
@@ -159,10 +174,12 @@ std::string ActivationText(const NodeProto& node, int64_t opset, std::string_vie
   const std::string name = NodeAttributes(node).String("activation", "");
   if (name.empty()) return fmt::format("  {} = Identity ({})\n", y, from);
   if (name == "Clip") {
-    const float low = std::isnan(alpha) ? -3.402823466e+38f : alpha, high = std::isnan(beta) ? 3.402823466e+38f : beta;
-    if (opset < 11) return fmt::format("  {} = Clip <min: float = {:e}, max: float = {:e}> ({})\n", y, low, high, from);
-    return fmt::format("  low = Constant <value_float: float = {:e}> ()\n", low) +
-           fmt::format("  high = Constant <value_float: float = {:e}> ()\n", high) +
+    using Limits = std::numeric_limits<float>;
+    const std::string low = FloatText(std::isnan(alpha) ? Limits::lowest() : alpha),
+                      high = FloatText(std::isnan(beta) ? Limits::max() : beta);
+    if (opset < 11) return fmt::format("  {} = Clip <min: float = {}, max: float = {}> ({})\n", y, low, high, from);
+    return fmt::format("  low = Constant <value_float: float = {}> ()\n", low) +
+           fmt::format("  high = Constant <value_float: float = {}> ()\n", high) +
            fmt::format("  {} = Clip ({}, low, high)\n", y, from);
   }
   struct Function {
@@ -183,7 +200,7 @@ std::string ActivationText(const NodeProto& node, int64_t opset, std::string_vie
   std::string attributes;
   const auto add = [&](bool has, std::string_view attribute, float value) {
     if (!has || std::isnan(value)) return;
-    attributes += fmt::format("{}{}: float = {:e}", attributes.empty() ? "" : ", ", attribute, value);
+    attributes += fmt::format("{}{}: float = {}", attributes.empty() ? "" : ", ", attribute, FloatText(value));
   };
   add(it->alpha, "alpha", alpha);
   add(it->beta, "beta", beta);

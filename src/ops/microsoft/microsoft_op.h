@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/node_attributes.h"
 #include "ops/op_def.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -21,6 +22,14 @@ inline Formal Optional(std::string_view name, TypeSet types, std::string_view ty
   return {.name = name, .types = types, .type_var = type_var, .count = FormalCount::kOptional};
 }
 inline bool HasInput(const NodeProto& node, int i) { return i < node.input_size() && !node.input(i).empty(); }
+inline bool HasOutput(const NodeProto& node, int i) { return i < node.output_size() && !node.output(i).empty(); }
+
+// Unsupported about a part of the node at hand.
+[[noreturn]] void FailUnsupported(std::string subject, std::string fact);
+// The same, "is not supported", where the node has the attribute with another value than 0, the input or the output.
+void RefuseAttribute(const NodeAttributes& attrs, std::string_view name);
+void RefuseInput(const NodeProto& node, int i, std::string_view name);
+void RefuseOutput(const NodeProto& node, int i, std::string_view name);
 
 // The definition of ai.onnx's operator that is in `ops` with this version, for com.microsoft's of the same meaning.
 OpDef MicrosoftVersion(std::span<const OpDef> ops, int since_version, std::string_view type);
@@ -45,6 +54,8 @@ std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::strin
 // `to` = `from` with its channels moved from the end of `rank` axes to the second place, or back; of any rank for 0.
 std::string ChannelsFirstText(std::string_view to, std::string_view from, size_t rank);
 std::string ChannelsLastText(std::string_view to, std::string_view from, size_t rank);
+// A number that is read back as the same float.
+std::string FloatText(float value);
 // Three equal parts, or those of the given sizes, of the last axis.
 std::string SplitInThreeText(int64_t opset, std::string_view from, std::string_view to, std::string_view sizes);
 // The activation named by a fused operator: " y = Relu (from)". InvalidArgument about attribute 'activation' for a name

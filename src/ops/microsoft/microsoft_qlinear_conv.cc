@@ -5,8 +5,6 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/OperatorKernels.md
 #include <fmt/format.h>
 
-#include "graph/node_attributes.h"
-#include "onnxseq/errors.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 

@@ -2,7 +2,6 @@
 // Range of com.microsoft: that of ai.onnx 11; delta is 1 where it is absent, which needs operator set 15 of ai.onnx.
 // Written as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Range
-#include "onnxseq/errors.h"
 #include "ops/microsoft/microsoft_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -10,9 +9,7 @@ namespace {
 
 std::string Body(const NodeProto& node, int64_t opset) {
   if (HasInput(node, 2)) return "(start, limit, delta) => (Y) {\n  Y = Range (start, limit, delta)\n}";
-  if (opset < 15)
-    throw Unsupported("is needed before operator set 15 of ai.onnx",
-                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "input 2 'delta'", .path = {}});
+  if (opset < 15) FailUnsupported("input 2 'delta'", "is needed before operator set 15 of ai.onnx");
   return R"((start, limit, delta) => (Y) {
   one = Constant <value: tensor = int32 {1}> ()
   step = CastLike (one, start)

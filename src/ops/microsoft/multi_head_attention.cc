@@ -6,7 +6,6 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MultiHeadAttention
 #include <fmt/format.h>
 
-#include "onnxseq/errors.h"
 #include "ops/as_type.h"
 #include "ops/microsoft/attention_op.h"
 
@@ -25,10 +24,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   HeadCount(ctx.attrs());
   RefuseInput(ctx.node(), 8, "past_sequence_length");
   RefuseInput(ctx.node(), 9, "cache_indirection");
-  const NodeProto& node = ctx.node();
-  if (node.output_size() > 3 && !node.output(3).empty())
-    throw Unsupported("is not supported",
-                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "output 3 'qk'", .path = {}});
+  RefuseOutput(ctx.node(), 3, "qk");
   return nullptr;
 }
 
@@ -112,12 +108,13 @@ void Run(RunContext& ctx) {
   AttentionJob job;
   job.q = parts.q;
   const bool cached = ctx.HasInput(kPastKey) || ctx.HasOutput(1) || ctx.HasOutput(2);
-  job.k = cached ? Appended(ctx, kPastKey, parts.k) : parts.k;
-  job.v = cached ? Appended(ctx, kPastValue, parts.v) : parts.v;
-  if (job.k.length != job.v.length)
-    ctx.FailInput(kPastValue, fmt::format("makes {} positions, the keys have {}", job.v.length, job.k.length));
+  const int64_t past = PastLength(ctx, kPastKey, parts.k), length = past + parts.k.length;
+  if (const int64_t values = PastLength(ctx, kPastValue, parts.v); values != past)
+    ctx.FailInput(kPastValue, fmt::format("makes {} positions, the keys have {}", values + parts.v.length, length));
+  job.offsets.assign(static_cast<size_t>(job.q.batch), past);
+  job.k = cached ? Cached(ctx, kPastKey, parts.k, job.offsets, length) : parts.k;
+  job.v = cached ? Cached(ctx, kPastValue, parts.v, job.offsets, length) : parts.v;
   job.bias = ScoreBias(ctx, kMask, kAttentionBias, job.q, job.k, ctx.attrs().Float("mask_filter_value", -10000));
-  job.offsets.assign(static_cast<size_t>(job.q.batch), job.k.length - parts.k.length);
   if (ctx.attrs().Int("unidirectional", 0) != 0) job.right = 0;
   job.scale = ctx.attrs().Float("scale", 0);
   const TensorType type = ctx.tensor(kQuery).dtype();

@@ -10,6 +10,7 @@
 
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/op_helpers.h"
+#include "ops/unified_size.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -25,7 +26,7 @@ void Run(RunContext& ctx) {
   const Tensor ids = ctx.tensor(0);
   Tensor scores = ctx.TakeInput(1).tensor();
   scores.Unshare();
-  if (ids.rank() != 2) ctx.FailInput(0, fmt::format("must have rank 2, got {}", ids.shape().ToString()));
+  CheckRank(ctx, 0, 2);
   if (scores.rank() != 2 || scores.dim(0) != ids.dim(0))
     ctx.FailInput(1, fmt::format("must be [{},tokens], got {}", ids.dim(0), scores.shape().ToString()));
   const int64_t length = ids.dim(1), tokens = scores.dim(1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NhwcMaxPool: MaxPool of 8-bit tensors whose channels are the last axis. Written as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NhwcMaxPool
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 

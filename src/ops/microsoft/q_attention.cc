@@ -4,7 +4,6 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QAttention
 #include <fmt/format.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/attention_op.h"
 #include "ops/quantize/integer_product.h"
 

@@ -4,7 +4,6 @@
 // other operators. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QGemm
 #include <fmt/format.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 
@@ -23,7 +22,7 @@ std::string Body(const NodeProto& node, int64_t opset) {
   text += "  product = MatMulInteger (a, b, a_zero_point, b_zero_point)\n";
   text += HasInput(node, 6) ? "  sums = Add (product, C)\n" : "  sums = Identity (product)\n";
   text += "  wide = Cast <to: int = 1> (sums)\n  both = Mul (a_scale, b_scale)\n";
-  text += fmt::format("  alpha = Constant <value: tensor = float {{{:e}}}> ()\n", attrs.Float("alpha", 1));
+  text += fmt::format("  alpha = Constant <value: tensor = float {{{}}}> ()\n", FloatText(attrs.Float("alpha", 1)));
   text += "  scale = Mul (both, alpha)\n";
   text += HasInput(node, 7) ? "  scaled = Mul (wide, scale)\n" + QuantizeText(node, 8, opset, "scaled", "y", "A")
                             : "  y = Mul (wide, scale)\n";

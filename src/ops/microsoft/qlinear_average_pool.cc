@@ -2,7 +2,6 @@
 // QLinearAveragePool: AveragePool of a quantised tensor, quantised again; with channels_last the channels are the last
 // axis. Written as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearAveragePool
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 

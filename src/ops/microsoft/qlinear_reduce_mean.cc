@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 

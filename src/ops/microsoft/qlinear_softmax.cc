@@ -4,7 +4,6 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearSoftmax
 #include <fmt/format.h>
 
-#include "graph/node_attributes.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 

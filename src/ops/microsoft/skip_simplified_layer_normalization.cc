@@ -4,16 +4,13 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SkipSimplifiedLayerNormalization
 #include <fmt/format.h>
 
-#include "onnxseq/errors.h"
 #include "ops/microsoft/microsoft_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 std::string Body(const NodeProto& node, int64_t /*opset*/) {
-  if (node.output_size() > 1 && !node.output(1).empty())
-    throw Unsupported("is not supported",
-                      ErrorWhere{.op_type = {}, .node_name = {}, .subject = "output 1 'mean'", .path = {}});
+  RefuseOutput(node, 1, "mean");
   return fmt::format(R"(<epsilon: float = 1e-12> (input, skip, gamma, bias) => (output, mean, inv_std_var, sum) {{
   pair = Add (input, skip)
   sum = {}

@@ -8,6 +8,7 @@
 #include "ops/as_type.h"
 #include "ops/nn/window_op.h"
 #include "ops/type_dispatch.h"
+#include "ops/unified_size.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -31,7 +32,7 @@ void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
   const Tensor columns = kFloatTypes.Has(type) ? Widened(ctx.tensor(0)) : AsType(ctx.tensor(0), TensorType::kInt64);
   const std::vector<int64_t> image = ReadSizes(ctx, 1), block = ReadSizes(ctx, 2);
-  if (columns.rank() != 3) ctx.FailInput(0, fmt::format("must have rank 3, got {}", ctx.tensor(0).TypeString()));
+  CheckRank(ctx, 0, 3);
   if (block.size() != image.size())
     ctx.FailInput(2, fmt::format("has {} entries, the image {}", block.size(), image.size()));
   Shape probe{1, 1};
@@ -51,12 +52,10 @@ void Run(RunContext& ctx) {
 }
 
 void ShapeRule(InferScope& scope) {
-  const OptimShape& columns = scope.InputShape(0);
+  const OptimShape* const columns = RankedInput(scope, 0, 3);
   const std::optional<std::vector<OptimDim>> image = scope.InputValue(1), block = scope.InputValue(2);
-  OptimShape shape{columns.IsUnknown() ? scope.Fresh() : columns[0], scope.Fresh()};
-  if (!columns.IsUnknown() && columns.Rank() != 3)
-    scope.Fail(scope.InputSubject(0), fmt::format("must have rank 3, got {}", InferScope::Describe(scope.Input(0))));
-  if (!columns.IsUnknown() && block) shape[1] = FloorDiv(columns[1], onnx_optim::Product(*block));
+  OptimShape shape{columns != nullptr ? (*columns)[0] : scope.Fresh(), scope.Fresh()};
+  if (columns != nullptr && block) shape[1] = FloorDiv((*columns)[1], onnx_optim::Product(*block));
   if (image) {
     for (const OptimDim& d : *image) shape.PushBack(d);
   } else {

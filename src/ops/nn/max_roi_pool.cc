@@ -10,6 +10,7 @@
 #include "base/stop_token.h"
 #include "ops/as_type.h"
 #include "ops/op_helpers.h"
+#include "ops/unified_size.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -44,7 +45,7 @@ void Run(RunContext& ctx) {
   const std::vector<int64_t> pooled = ReadPooledShape(ctx.attrs());
   const auto scale = static_cast<double>(ctx.attrs().Float("spatial_scale", 1));
   const Tensor x = AsType(ctx.tensor(0), TensorType::kDouble), rois = AsType(ctx.tensor(1), TensorType::kDouble);
-  if (x.rank() != 4) ctx.FailInput(0, fmt::format("must have rank 4, got {}", ctx.tensor(0).TypeString()));
+  CheckRank(ctx, 0, 4);
   if (rois.rank() != 2 || rois.dim(1) != 5)
     ctx.FailInput(1, fmt::format("must be boxes [N,5], got {}", ctx.tensor(1).TypeString()));
   const int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3), bins = pooled[0] * pooled[1];
@@ -73,15 +74,13 @@ void Run(RunContext& ctx) {
 }
 
 void ShapeRule(InferScope& scope) {
-  const OptimShape& x = scope.InputShape(0);
+  const OptimShape* const x = RankedInput(scope, 0, 4);
   const OptimShape& rois = scope.InputShape(1);
-  if (!x.IsUnknown() && x.Rank() != 4)
-    scope.Fail(scope.InputSubject(0), fmt::format("must have rank 4, got {}", InferScope::Describe(scope.Input(0))));
   if (!rois.IsUnknown() && (rois.Rank() != 2 || (rois[1].IsInt() && rois[1].AsInt() != 5)))
     scope.Fail(scope.InputSubject(1), fmt::format("must be boxes [N,5], got {}", InferScope::Describe(scope.Input(1))));
   const std::vector<int64_t> pooled = ReadPooledShape(scope.attrs());
   SetLikeInput(scope, 0,
-               OptimShape{rois.IsUnknown() ? scope.Fresh() : rois[0], x.IsUnknown() ? scope.Fresh() : x[1],
+               OptimShape{rois.IsUnknown() ? scope.Fresh() : rois[0], x != nullptr ? (*x)[1] : scope.Fresh(),
                           OptimDim(pooled[0]), OptimDim(pooled[1])});
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/cast/cast.h"
 #include "kernels/elementwise/rows.h"
 #include "kernels/normalize/normalize.h"
+#include "ops/as_type.h"
 #include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -90,11 +91,7 @@ std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {
   Tensor y(x.dtype(), x.shape());
   std::vector<double> inverse = InverseDeviation(squares, ctx.attrs().Float("epsilon", 1e-5f));
   NormalizeInto(ctx, x, y, 1, split.rows, split.row, std::vector<double>(squares.size()), inverse);
-  if (type != x.dtype()) {
-    Tensor cast(type, x.shape());
-    kernels::Cast(y.data(), x.dtype(), cast.mutable_data(), type, y.NumElements());
-    y = std::move(cast);
-  }
+  y = AsType(y, type);
   CombineWith(ctx, y, 1, true);
   ctx.SetOutput(0, std::move(y));
   return inverse;

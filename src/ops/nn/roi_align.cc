@@ -12,6 +12,7 @@
 #include "base/stop_token.h"
 #include "ops/as_type.h"
 #include "ops/op_helpers.h"
+#include "ops/unified_size.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -109,7 +110,7 @@ void Run(RunContext& ctx) {
   const Pooling pooling = ReadPooling(ctx);
   const Tensor x = AsType(ctx.tensor(0), TensorType::kDouble), rois = AsType(ctx.tensor(1), TensorType::kDouble);
   const Tensor batch = ctx.tensor(2);
-  if (x.rank() != 4) ctx.FailInput(0, fmt::format("must have rank 4, got {}", ctx.tensor(0).TypeString()));
+  CheckRank(ctx, 0, 4);
   if (rois.rank() != 2 || rois.dim(1) != 4)
     ctx.FailInput(1, fmt::format("must be boxes [N,4], got {}", ctx.tensor(1).TypeString()));
   const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
@@ -143,11 +144,9 @@ void Run(RunContext& ctx) {
 }
 
 void ShapeRule(InferScope& scope) {
-  const OptimShape& x = scope.InputShape(0);
+  const OptimShape* const x = RankedInput(scope, 0, 4);
   const OptimShape& rois = scope.InputShape(1);
   const OptimShape& batch = scope.InputShape(2);
-  if (!x.IsUnknown() && x.Rank() != 4)
-    scope.Fail(scope.InputSubject(0), fmt::format("must have rank 4, got {}", InferScope::Describe(scope.Input(0))));
   const bool boxes = !rois.IsUnknown() && rois.Rank() == 2 && (!rois[1].IsInt() || rois[1].AsInt() == 4);
   if (!rois.IsUnknown() && !boxes)
     scope.Fail(scope.InputSubject(1), fmt::format("must be boxes [N,4], got {}", InferScope::Describe(scope.Input(1))));
@@ -157,7 +156,7 @@ void ShapeRule(InferScope& scope) {
         boxes ? scope.Unify(count, batch[0], "the boxes of " + scope.InputSubject(1), scope.InputSubject(2)) : batch[0];
   SetLikeInput(
       scope, 0,
-      OptimShape{count, x.IsUnknown() ? scope.Fresh() : x[1], OptimDim(ReadLength(scope.attrs(), "output_height")),
+      OptimShape{count, x != nullptr ? (*x)[1] : scope.Fresh(), OptimDim(ReadLength(scope.attrs(), "output_height")),
                  OptimDim(ReadLength(scope.attrs(), "output_width"))});
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/gru/gru.h"
 #include "kernels/rnn/rnn.h"
 #include "onnxseq/errors.h"
+#include "ops/as_type.h"
 #include "ops/rnn/recurrent_limits.h"
 #include "ops/rnn/recurrent_op.h"
 #include "ops/type_dispatch.h"
@@ -98,14 +99,6 @@ WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const
   if (weights.b != nullptr) require(at.b, *weights.b, PerDirection(spec, {spec.bias_blocks * hidden}));
   if (weights.p != nullptr) require(at.p, *weights.p, PerDirection(spec, {3 * hidden}));
   return {inputs, hidden};
-}
-
-// What is computed for a tensor of T: T itself, or float for those that are only stored. A handle, or a new tensor.
-Tensor Widened(const Tensor& tensor) {
-  if (tensor.dtype() != TensorType::kFloat16 && tensor.dtype() != TensorType::kBfloat16) return tensor;
-  Tensor wide(TensorType::kFloat, tensor.shape());
-  kernels::Cast(tensor.data(), tensor.dtype(), wide.mutable_data(), TensorType::kFloat, tensor.NumElements());
-  return wide;
 }
 
 // The cell of direction d.

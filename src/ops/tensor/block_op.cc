@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/unified_size.h"
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 int64_t ReadBlockSize(const NodeAttributes& attrs) {
@@ -19,19 +21,12 @@ bool IsChannelFirst(const NodeAttributes& attrs) {
   return mode == "CRD";
 }
 
-void CheckImage(const RunContext& ctx) {
-  if (ctx.tensor(0).rank() != 4) ctx.FailInput(0, fmt::format("must have rank 4, got {}", ctx.tensor(0).TypeString()));
-}
+void CheckImage(const RunContext& ctx) { CheckRank(ctx, 0, 4); }
 
 std::optional<OptimShape> ImageShape(InferScope& scope) {
-  const OptimShape& shape = scope.InputShape(0);
-  if (shape.IsUnknown()) {
-    SetLikeInput(scope, 0, scope.FreshShape(4));
-    return std::nullopt;
-  }
-  if (shape.Rank() != 4)
-    scope.Fail(scope.InputSubject(0), fmt::format("must have rank 4, got {}", InferScope::Describe(scope.Input(0))));
-  return shape;
+  if (const OptimShape* const shape = RankedInput(scope, 0, 4)) return *shape;
+  SetLikeInput(scope, 0, scope.FreshShape(4));
+  return std::nullopt;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE
