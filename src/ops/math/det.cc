@@ -18,9 +18,11 @@ double Determinant(double* a, int64_t n) {
   double determinant = 1;
   for (int64_t k = 0; k < n && !StopRequested(); ++k) {
     int64_t pivot = k;
-    // No number is the greatest, so that none is passed over for a zero.
-    for (int64_t i = k + 1; i < n; ++i)
-      if (!(std::abs(a[i * n + k]) <= std::abs(a[pivot * n + k]))) pivot = i;
+    // NaN is the greatest, so that it is not passed over for a zero.
+    for (int64_t i = k + 1; i < n; ++i) {
+      const double size = std::abs(a[i * n + k]);
+      if (size > std::abs(a[pivot * n + k]) || std::isnan(size)) pivot = i;
+    }
     if (a[pivot * n + k] == 0) return 0;
     if (pivot != k) {
       std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);

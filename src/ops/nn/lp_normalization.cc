@@ -16,6 +16,7 @@ void Run(RunContext& ctx) {
   if (p != 1 && p != 2) ctx.Fail("attribute 'p'", fmt::format("is {}, must be 1 or 2", p));
   const std::span<const int64_t> dims = x.shape().dims();
   Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
+  if (y.NumElements() == 0) return;  // any number of empty lines
   kernels::LpNormalize(x.dtype(), x.data(), y.mutable_data(), DimsProduct(dims, 0, axis), x.dim(axis),
                        DimsProduct(dims, axis + 1, x.rank()), static_cast<int>(p));
 }
