@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-namespaces test-rnn-fuzz test-shape-fuzz clean
+.PHONY: help run test build program bench bench-peers bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-namespaces test-peers test-rnn-fuzz test-shape-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -24,6 +24,7 @@ help:
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
 	@echo "make test-shape-fuzz  SHAPE_SEEDS (first:count) random models: what is inferred against what runs give (long)"
+	@echo "make test-peers       one OpenVINO model for each layer type that is read: its outputs and ours agree"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
 
@@ -33,7 +34,7 @@ run: program
 # `program` is what `make run` needs, without tests and benches. A tree that is configured and up to date costs what ninja needs to
 # find that out.
 build: TARGETS := all
-program: TARGETS := onnxseq_program onnxseq_python
+program: TARGETS := onnxseq onnxseq_program onnxseq_python
 build program:
 	@tools/setup.sh
 	@test -f build/release/build.ninja || cmake --preset release
@@ -52,7 +53,7 @@ bench: build
 # The peers live in an environment of their own: they are never needed to build, test or use onnxseq.
 PEERS := build/peers/bin/python
 THREADS ?= 1
-bench-peers bench-shapes bench-models: peers
+bench-peers bench-shapes bench-models test-peers: peers
 peers: build
 	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
 	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino onnx-shape-inference sympy tract
@@ -67,6 +68,9 @@ bench-models:
 
 bench-shapes:
 	$(PEERS) bench/peers/shapes.py build/release/bin/onnxseq bench/results
+
+test-peers:
+	$(PEERS) tests/peers/ir_values.py
 
 # The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
 # do outside a sanitizer, not end the process.

@@ -41,6 +41,8 @@ struct RunArguments : FeedArguments, RepeatArguments {
   int threads = 0;
   std::string trace_npz;
   std::string profile_json;
+  bool explain = false;
+  bool optimize = true;
   bool json = false;
 };
 int RunCommand(const RunArguments& arguments);
@@ -65,6 +67,7 @@ int ShapesCommand(const ShapesArguments& arguments);
 struct ConvertArguments {
   std::string input, output;
   std::optional<int64_t> external_bytes;
+  bool optimize = false;
 };
 int ConvertCommand(const ConvertArguments& arguments);
 

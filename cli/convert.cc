@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "commands.h"
 #include "onnxseq/model_io.h"
 
@@ -7,7 +9,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 int ConvertCommand(const ConvertArguments& arguments) {
   ExternalDataReport external;
   external.need_all = true;
-  const ModelProto model = ReadModelFile(arguments.input, &external);
+  ModelProto model = ReadModelFile(arguments.input, &external);
+  if (arguments.optimize) model = OptimizeModel(std::move(model));
   WriteModelOptions options = AsRead(external);
   if (arguments.external_bytes) options.external_bytes = arguments.external_bytes;
   WriteModelFile(model, arguments.output, options);

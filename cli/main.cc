@@ -35,7 +35,8 @@ void AddFeeds(CLI::App* command, onnxseq::FeedArguments& a) {
   command->add_option("--inputs", a.inputs_npz, "Inputs from an .npz: NAME, or NAME/0, NAME/1, ... for a sequence");
   command
       ->add_option("--random", a.random,
-                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims")
+                   "N=4,T=100: random values for the inputs not given, with these sizes for named dims; integers "
+                   "are 0 or 1: give lengths with --input")
       ->expected(0, 1);
   command->add_option("--seed", a.seed, "Of the random values, and of random operators without one")
       ->capture_default_str()
@@ -71,6 +72,8 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
                                        "Write every value the run computes to this .npz, those of bodies by their path "
                                        "as sequences; runs on one thread");
   run->add_option("--profile", a.profile_json, "Write when each node ran to this JSON file, for a trace viewer");
+  run->add_flag("--explain", a.explain, "Say first what was made of the model before it runs");
+  run->add_flag("!--no-optimize", a.optimize, "Run the nodes as they are");
   run->add_flag("--json", a.json, "Print JSON");
   trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.
@@ -107,6 +110,7 @@ void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
       ->add_option("--external-data", a.external_bytes,
                    "Keep initializers of this many bytes and more in a file beside OUT")
       ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
+  convert->add_flag("--optimize", a.optimize, "Write what gives the same in less time, in standard operators");
 }
 
 int Dispatch(int argc, char** argv) {

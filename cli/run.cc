@@ -32,6 +32,10 @@ void Print(const Session& session, const Timed& timed, const RunArguments& argum
   json.Object();
   json.Key("model");
   json.String(arguments.model);
+  if (arguments.explain) {
+    json.Key("explain");
+    json.String(session.Explain());
+  }
   json.Key("outputs");
   json.Object();
   for (const ValueDescription& output : session.outputs()) {
@@ -92,7 +96,9 @@ int RunCommand(const RunArguments& arguments) {
   options.threads = arguments.trace_npz.empty() ? arguments.threads : 1;
   options.seed = arguments.seed;
   options.on_warning = PrintWarning;
+  options.optimize = arguments.optimize;
   const Session session = Session::Load(arguments.model, options);
+  if (arguments.explain && !arguments.json) fmt::print("{}", session.Explain());
   Profiler profiler;
   RunObserver* const profiling = arguments.profile_json.empty() ? nullptr : &profiler;
   const auto write_profile = [&] {

@@ -20,7 +20,8 @@ ALLOWED = {
     "graph": ["model", "values"],
     "shapes": ["graph"],
     "ops": ["shapes", "kernels", "graph", "onnx_io", "values"],
-    "runtime": ["ops", "onnx_io", "openvino_io"],
+    "passes": ["ops"],
+    "runtime": ["passes", "onnx_io", "openvino_io"],
     "cli": ["runtime"],
     "python": ["runtime", "cli"],
 }

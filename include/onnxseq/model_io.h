@@ -32,6 +32,12 @@ ONNXSEQ_API ModelProto ReadModelFile(const std::string& path, ExternalDataReport
 // Brings in the external data of a model that was not read from a file, from below `folder`. Throws as ReadModelFile.
 ONNXSEQ_API void LoadExternalData(ModelProto& model, const std::string& folder);
 
+// The model rewritten into one that gives the same in less time, by what standard ONNX can say: constants folded, nodes
+// that do nothing or the same as others or that nobody uses left out, BatchNormalization and biases taken into the
+// weights of the Conv before. Functions of the model are left alone; initializers that are graph inputs may still be
+// fed. What is wrong with the model is left as it is.
+ONNXSEQ_API ModelProto OptimizeModel(ModelProto model);
+
 struct WriteModelOptions {
   // Initializers of at least this many bytes go to a file NAME.HASH.data beside the model; without it none do, unless
   // the model would pass 2 GiB, more than other tools read. Older files of that name pattern are removed.

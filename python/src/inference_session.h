@@ -67,6 +67,7 @@ class InferenceSession {
   nanobind::object Run(nanobind::object output_names, nanobind::dict feeds, std::optional<double> timeout);
   nanobind::object Profile(nanobind::dict feeds);
   nanobind::list CheckShapes(nanobind::dict feeds);
+  std::string Explain() const { return session_.Explain(); }
   void Trim() const { session_.Trim(); }
   nanobind::list Inputs() const;
   nanobind::list Outputs() const;

@@ -4,6 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <array>
 
 #include "callbacks.h"
 #include "cli/json_events.h"
@@ -24,10 +27,13 @@ namespace nb = nanobind;
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+constexpr std::array<std::string_view, 3> kWeightStorageNames{"f32", "bf16", "int8"};
+
+std::string_view WeightStorageName(WeightStorage storage) { return kWeightStorageNames[static_cast<size_t>(storage)]; }
+
 WeightStorage WeightStorageFrom(std::string_view name) {
-  if (name == "f32") return WeightStorage::kFull;
-  if (name == "bf16") return WeightStorage::kBf16;
-  if (name == "int8") return WeightStorage::kInt8;
+  for (const WeightStorage storage : {WeightStorage::kFull, WeightStorage::kBf16, WeightStorage::kInt8})
+    if (name == WeightStorageName(storage)) return storage;
   throw InvalidArgument(fmt::format("weights is \"{}\", but f32, bf16 and int8 are what there is", name));
 }
 
@@ -152,9 +158,11 @@ NB_MODULE(_onnxseq, m) {
   nb::class_<SessionOptions>(
       m, "SessionOptions",
       "How a session runs. threads: how many take part in one run, the caller included; 0 = as many as the CPU "
-      "has to give. denormals: keep denormal numbers instead of flushing them to zero. weights: how recurrent "
-      "operators of type float keep constant weights, \"f32\", \"bf16\" or \"int8\", the last two less exact and "
-      "faster where memory is what they wait for. seed: of random operators "
+      "has to give. optimize: rewrite the model first into one that gives the same in less time; "
+      "InferenceSession.explain() says how. denormals: keep denormal numbers instead of flushing them to zero. "
+      "weights: "
+      "how recurrent operators of type float keep constant weights, \"f32\", \"bf16\" or \"int8\", the last two less "
+      "exact and faster where memory is what they wait for. seed: of random operators "
       "without one of their own. memory_limit: bytes the tensors of one run may take at once, else "
       "onnxseq.MemoryError; 0 = no limit. data_folder: where the external data of a model given as bytes or "
       "ModelProto lies; that of a file lies beside it. custom_ops: {(domain, type): callable}; a callable gets the "
@@ -162,13 +170,14 @@ NB_MODULE(_onnxseq, m) {
       "read-only arrays and the node's attributes as keywords, and returns the output or a tuple of them.")
       .def(
           "__init__",
-          [](SessionOptions* self, int threads, bool denormals, const std::string& weights,
+          [](SessionOptions* self, int threads, bool optimize, bool denormals, const std::string& weights,
              std::optional<uint64_t> seed, int64_t memory_limit, const nb::dict& custom_ops, nb::handle data_folder) {
             if (threads < 0) throw InvalidArgument(fmt::format("threads is {}, but 0 is the least", threads));
             if (memory_limit < 0)
               throw InvalidArgument(fmt::format("memory_limit is {}, but 0 is the least", memory_limit));
             new (self)
                 SessionOptions{.threads = threads,
+                               .optimize = optimize,
                                .denormals = denormals,
                                .weights = WeightStorageFrom(weights),
                                .seed = seed,
@@ -177,11 +186,14 @@ NB_MODULE(_onnxseq, m) {
                                .custom_ops = CustomOpsFrom(custom_ops),
                                .on_warning = {}};
           },
-          nb::kw_only(), nb::arg("threads") = 0, nb::arg("denormals") = false, nb::arg("weights") = "f32",
-          nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(),
-          nb::arg("data_folder") = nb::none())
+          nb::kw_only(), nb::arg("threads") = 0, nb::arg("optimize") = true, nb::arg("denormals") = false,
+          nb::arg("weights") = "f32", nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0,
+          nb::arg("custom_ops") = nb::dict(), nb::arg("data_folder") = nb::none())
       .def_ro("threads", &SessionOptions::threads)
+      .def_ro("optimize", &SessionOptions::optimize)
+      .def_ro("optimize", &SessionOptions::optimize)
       .def_ro("denormals", &SessionOptions::denormals)
+      .def_prop_ro("weights", [](const SessionOptions& self) { return WeightStorageName(self.weights); })
       .def_ro("seed", &SessionOptions::seed)
       .def_ro("memory_limit", &SessionOptions::memory_limit);
 
@@ -199,6 +211,8 @@ NB_MODULE(_onnxseq, m) {
       "A model made ready to run: the path of an ONNX file, of ONNX text (.onnxtxt) or of an OpenVINO IR .xml, the "
       "bytes of an ONNX file, or an onnx.ModelProto. One session may run in many threads at once.")
       .def(nb::init<nb::handle, std::optional<SessionOptions>>(), nb::arg("model"), nb::arg("options") = nb::none())
+      .def("explain", &InferenceSession::Explain,
+           "What was made of the model before it runs: how many nodes there were and are, and what each pass did.")
       .def("run", &InferenceSession::Run, nb::arg("output_names").none(), nb::arg("feeds"), nb::kw_only(),
            nb::arg("timeout") = nb::none(),
            "The named outputs, or all of them for None, as a list: arrays, lists of arrays for sequences, None for "

@@ -61,12 +61,14 @@ def in_child(function, timeout):
     os.close(handle)
     child = os.fork()
     if child == 0:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # what the parent had is counted as the child's
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
             result = function()
         except BaseException as error:
             result = {"error": str(error), "type": type(error).__name__}
+        result["grown_mb"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
         with open(path, "w") as file:
             json.dump(result, file)
         os._exit(0)

@@ -309,8 +309,11 @@ def test_errors_say_what_and_where():
 
 
 def test_options():
-    options = onnxseq.SessionOptions(threads=1, denormals=True, seed=3, memory_limit=1 << 20)
+    options = onnxseq.SessionOptions(threads=1, optimize=False, denormals=True, seed=3, memory_limit=1 << 20)
     assert (options.threads, options.denormals, options.seed, options.memory_limit) == (1, True, 3, 1 << 20)
+    assert not options.optimize
+    assert options.weights == "f32" and onnxseq.SessionOptions(weights="int8").weights == "int8"
+    assert onnxseq.SessionOptions().optimize
     with pytest.raises(onnxseq.InvalidArgument, match="threads is -1"):
         onnxseq.SessionOptions(threads=-1)
     with pytest.raises(TypeError):
@@ -342,6 +345,17 @@ def test_narrow_weights(op, gates):
     assert 0 < np.abs(int8 - exact).max() < 2e-2
     with pytest.raises(ValueError, match='weights is "int4", but f32, bf16 and int8 are what there is'):
         onnxseq.SessionOptions(weights="int4")
+
+
+def test_explain():
+    nodes = [
+        helper.make_node(op, [i], [o]) for op, i, o in (("Neg", "x", "a"), ("Identity", "a", "b"), ("Abs", "b", "y"))
+    ]
+    model = make_model(nodes, [tensor("x", shape=["N"])], [tensor("y")])
+    lines = "3 nodes, 1 after the passes\nremove no-ops: 1\nfuse elementwise: 1\n"
+    assert onnxseq.InferenceSession(model).explain() == lines
+    plain = onnxseq.InferenceSession(model, onnxseq.SessionOptions(optimize=False))
+    assert plain.explain() == "the nodes run as they are\n"
 
 
 def test_denormals():

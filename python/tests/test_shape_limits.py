@@ -102,7 +102,7 @@ def check(model):
     result = in_child(lambda: infer(model), 30)
     assert "cpu" in result, result
     assert result["cpu"] < CPU_SECONDS
-    assert result["rss_mb"] < MEGABYTES
+    assert result["grown_mb"] < MEGABYTES
     return result
 
 

@@ -144,6 +144,13 @@ float IrAttributes::Float(const char* name, float absent) const {
   return *value;
 }
 
+double IrAttributes::Double(const char* name) const {
+  const std::string text = String(name);
+  const auto value = ParseNumber<double>(text);
+  if (!value) FailAttribute(name, fmt::format("must be a number, got {}", QuoteForMessage(text)));
+  return *value;
+}
+
 bool IrAttributes::Bool(const char* name, bool absent) const {
   if (!Has(name)) return absent;
   const std::string text = String(name), lower = Lower(Trim(text));

@@ -63,10 +63,7 @@ std::vector<IrPort> ReadPorts(const IrLayer& layer, const char* side) {
     IrPort port;
     port.id = RequiredId(node, "id", layer.Where());
     port.names = SplitNames(node.attribute("names").value());
-    for (const pugi::xml_node dim : node.children("dim")) {
-      (void)dim;
-      port.rank = std::max(port.rank, 0) + 1;
-    }
+    for (const pugi::xml_node dim : node.children("dim")) port.dims.push_back(dim.text().as_llong(-1));
     ports.push_back(std::move(port));
   }
   return ports;

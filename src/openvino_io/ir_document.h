@@ -21,7 +21,7 @@ inline constexpr int kMaxIrOpset = 17;
 struct IrPort {
   int64_t id = 0;
   std::vector<std::string> names;  // of the tensor, outputs only
-  int rank = -1;                   // as many <dim> as the port shows, a hint; -1 when it shows none
+  std::vector<int64_t> dims;       // as the port shows them, -1 for any: a hint; none for a scalar or an unknown rank
 };
 
 // Where an input comes from: an output of a layer, both by position.
@@ -68,6 +68,7 @@ class IrAttributes {
   int64_t Int(const char* name) const;
   int64_t Int(const char* name, int64_t absent) const;
   float Float(const char* name, float absent) const;
+  double Double(const char* name) const;
   // true, false, 1, 0 in any case.
   bool Bool(const char* name, bool absent) const;
   // Empty when absent.

@@ -1,323 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer types that are read, each beside what it becomes (operation pages of OpenVINO, opset1 to opset17).
-#include <fmt/format.h>
-
+// The layer types that are read, each beside what lowers it (operation pages of OpenVINO, opset1 to opset17), in the
+// order of their names.
 #include <algorithm>
 #include <array>
-#include <limits>
 
-#include "openvino_io/ir_lowering.h"
-#include "openvino_io/ir_reader.h"
+#include "openvino_io/ir_layer_functions.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Elementwise with the same meaning and one result of the first input's type.
-template <const char* kOnnxType>
-void LowerUnary(IrLowering& l) {
-  l.DirectNode(kOnnxType);
-  l.output(0).type = l.input(0).type;
-  l.output(0).rank = l.input(0).rank;
-}
-constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh";
-
-// Both broadcast as numpy does; "none" only forbids what numpy would allow.
-template <const char* kOnnxType>
-void LowerBinary(IrLowering& l) {
-  const std::string broadcast = l.attrs().String("auto_broadcast", "numpy");
-  if (broadcast != "numpy" && broadcast != "none") {
-    l.Refuse(fmt::format("attribute 'auto_broadcast' {} has no ONNX operator", QuoteForMessage(broadcast)));
-  }
-  l.DirectNode(kOnnxType);
-  l.output(0).type = l.input(0).type != TensorType::kUndefined ? l.input(0).type : l.input(1).type;
-  if (l.input(0).rank >= 0 && l.input(1).rank >= 0) l.output(0).rank = std::max(l.input(0).rank, l.input(1).rank);
-}
-constexpr char kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div";
-
-// Integers divide towards minus infinity unless m_pythondiv is off, in ONNX towards zero; unsigned ones do not care.
-void LowerDivide(IrLowering& l) {
-  const TensorType type = l.input(0).type != TensorType::kUndefined ? l.input(0).type : l.input(1).type;
-  if (l.attrs().Bool("m_pythondiv", true) && !onnx_optim::IsFloatTensorType(type)) {
-    l.Refuse(type == TensorType::kUndefined ? "its element type must be known: integer division rounds down"
-                                            : fmt::format("division of {} that rounds down has no ONNX operator",
-                                                          onnx_optim::TensorTypeName(type)));
-  }
-  LowerBinary<kDiv>(l);
-}
-
-void LowerConvert(IrLowering& l) {
-  const TensorType type = l.attrs().ElementType("destination_type");
-  if (type == TensorType::kUndefined) {
-    l.Refuse(fmt::format("element type {} has no ONNX type", QuoteForMessage(l.attrs().String("destination_type"))));
-  }
-  SetInt(l.Node("Cast", {l.Use(0)}, {l.output(0).name}), "to", onnx_optim::TensorTypeToDataType(type));
-  l.output(0).type = type;
-  l.output(0).rank = l.input(0).rank;
-}
-
-void LowerTranspose(IrLowering& l) {
-  const auto order = l.ConstantInts(1);
-  if (!order) l.Refuse("input 1 'input_order' must be a constant integer tensor");
-  NodeProto& node = l.Node("Transpose", {l.Use(0)}, {l.output(0).name});
-  if (!order->empty()) SetInts(node, "perm", *order);  // none reverses, in both
-  l.output(0).type = l.input(0).type;
-  l.output(0).rank = order->empty() ? l.input(0).rank : static_cast<int>(order->size());
-}
-
-void LowerReshape(IrLowering& l) {
-  const bool special_zero = l.attrs().Bool("special_zero", false);
-  const auto pattern = l.ConstantInts(1);
-  if (!special_zero && pattern && std::count(pattern->begin(), pattern->end(), 0) > 0 &&
-      std::count(pattern->begin(), pattern->end(), -1) > 0) {
-    l.Refuse("a pattern with both 0 and -1 needs special_zero");
-  }
-  NodeProto& node = l.Node("Reshape", {l.Use(0), l.Int64(1, true)}, {l.output(0).name});
-  if (!special_zero) SetInt(node, "allowzero", 1);
-  l.output(0).type = l.input(0).type;
-  if (pattern) l.output(0).rank = static_cast<int>(pattern->size());
-}
-
-void LowerShapeOf(IrLowering& l) {
-  const TensorType type = l.attrs().Has("output_type") ? l.attrs().ElementType("output_type") : TensorType::kInt64;
-  if (type != TensorType::kInt64 && type != TensorType::kInt32)
-    l.layer().Fail("attribute 'output_type'", "must be i64 or i32");
-  if (type == TensorType::kInt64) {
-    l.Node("Shape", {l.Use(0)}, {l.output(0).name});
-  } else {
-    const std::string shape = l.Temporary("shape");
-    l.Node("Shape", {l.Use(0)}, {shape});
-    SetInt(l.Node("Cast", {shape}, {l.output(0).name}), "to", TensorProto::INT32);
-  }
-  l.output(0).type = type;
-  l.output(0).rank = 1;
-}
-
-void LowerGather(IrLowering& l) {
-  if (l.attrs().Int("batch_dims", 0) != 0) {
-    l.Refuse(fmt::format("batch_dims {} has no ONNX operator", l.attrs().Int("batch_dims")));
-  }
-  const int64_t axis = l.ConstantInt(2, "input 2 'axis'");
-  const TensorType type = l.input(1).type;
-  const bool is_index = type == TensorType::kInt64 || type == TensorType::kInt32;
-  SetInt(l.Node("Gather", {l.Use(0), is_index ? l.Use(1) : l.Int64(1, false)}, {l.output(0).name}), "axis", axis);
-  l.output(0).type = l.input(0).type;
-  if (l.input(0).rank >= 0 && l.input(1).rank >= 0) l.output(0).rank = l.input(0).rank + l.input(1).rank - 1;
-}
-
-// Expand broadcasts both ways; where numpy mode accepts a shape the result is the same.
-void LowerBroadcast(IrLowering& l) {
-  std::string mode = l.attrs().String("mode", "numpy");
-  if (mode == "NUMPY") mode = "numpy";
-  if (mode != "numpy" && mode != "bidirectional") {
-    l.Refuse(fmt::format("mode {} has no ONNX operator", QuoteForMessage(mode)));
-  }
-  if (l.input_size() != 2) l.layer().Fail("", fmt::format("mode {} takes 2 inputs, got {}", mode, l.input_size()));
-  const auto shape = l.ConstantInts(1);
-  l.Node("Expand", {l.Use(0), l.Int64(1, true)}, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  if (shape && (mode == "numpy" || l.input(0).rank >= 0)) {
-    l.output(0).rank = std::max(static_cast<int>(shape->size()), l.input(0).rank);
-  }
-}
-
-void LowerConcat(IrLowering& l) {
-  SetInt(l.DirectNode("Concat"), "axis", l.attrs().Int("axis"));
-  for (int i = 0; i < l.input_size(); ++i) {
-    if (l.output(0).type == TensorType::kUndefined) l.output(0).type = l.input(i).type;
-    if (l.output(0).rank < 0) l.output(0).rank = l.input(i).rank;
-  }
-}
-
-std::vector<std::string> OutputNames(IrLowering& l) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < l.layer().outputs.size(); ++i) {
-    IrValue& value = l.output(static_cast<int>(i));
-    names.push_back(value.name);
-    value.type = l.input(0).type;
-    value.rank = l.input(0).rank;
-  }
-  return names;
-}
-
-void LowerSplit(IrLowering& l) {
-  const int64_t count = l.attrs().Int("num_splits");
-  const auto ports = static_cast<int64_t>(l.layer().outputs.size());
-  if (count != ports)
-    l.layer().Fail("attribute 'num_splits'", fmt::format("is {}, the layer has {} outputs", count, ports));
-  const int64_t axis = l.ConstantInt(1, "input 1 'axis'");
-  NodeProto& node = l.Node("Split", {l.Use(0)}, OutputNames(l));
-  SetInt(node, "axis", axis);
-  SetInt(node, "num_outputs", count);
-}
-
-void LowerVariadicSplit(IrLowering& l) {
-  const int64_t axis = l.ConstantInt(1, "input 1 'axis'");
-  const auto lengths = l.ConstantInts(2);
-  const size_t ports = l.layer().outputs.size();
-  if (lengths && lengths->size() != ports) {
-    l.layer().Fail("input 2 'split_lengths'",
-                   fmt::format("has {} elements, the layer has {} outputs", lengths->size(), ports));
-  }
-  std::string split;
-  const auto rest = lengths ? std::find(lengths->begin(), lengths->end(), -1) : std::vector<int64_t>::const_iterator();
-  if (lengths && rest != lengths->end()) {
-    // The part written -1 is what the others leave of the axis.
-    int64_t others = 0;
-    for (auto length = lengths->begin(); length != lengths->end(); ++length) {
-      if (length == rest) continue;
-      if (*length < 0) l.layer().Fail("input 2 'split_lengths'", "only one element may be -1, the others must be >= 0");
-      if (__builtin_add_overflow(others, *length, &others))
-        l.layer().Fail("input 2 'split_lengths'", "the sum is too large");
-    }
-    const std::string shape = l.Temporary("shape"), size = l.Temporary("size"), left = l.Temporary("left");
-    l.Node("Shape", {l.Use(0)}, {shape});
-    SetInt(l.Node("Gather", {shape, l.Int64Constant("axis", std::array{axis})}, {size}), "axis", 0);
-    l.Node("Sub", {size, l.Int64Constant("others", std::array{others})}, {left});
-    std::vector<std::string> parts;
-    if (rest != lengths->begin()) parts.push_back(l.Int64Constant("lengths", {lengths->begin(), rest}));
-    parts.push_back(left);
-    if (rest + 1 != lengths->end()) parts.push_back(l.Int64Constant("lengths", {rest + 1, lengths->end()}));
-    split = l.Temporary("split");
-    SetInt(l.Node("Concat", parts, {split}), "axis", 0);
-  } else {
-    split = l.Int64(2, true);
-  }
-  SetInt(l.Node("Split", {l.Use(0), split}, OutputNames(l)), "axis", axis);
-}
-
-void LowerSqueeze(IrLowering& l) {
-  if (l.attrs().Bool("allow_axis_skip", false)) l.Refuse("allow_axis_skip has no ONNX operator");
-  const auto axes = l.input_size() > 1 ? l.ConstantInts(1) : std::vector<int64_t>();
-  std::vector<std::string> inputs{l.Use(0)};
-  if (!axes || !axes->empty()) inputs.push_back(l.Int64(1, true));
-  l.Node("Squeeze", inputs, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  if (axes && !axes->empty() && l.input(0).rank >= 0)
-    l.output(0).rank = l.input(0).rank - static_cast<int>(axes->size());
-}
-
-void LowerUnsqueeze(IrLowering& l) {
-  const auto axes = l.ConstantInts(1);
-  l.Node("Unsqueeze", {l.Use(0), l.Int64(1, true)}, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  if (axes && l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank + static_cast<int>(axes->size());
-}
-
-void LowerMatMul(IrLowering& l) {
-  constexpr const char* kNames[] = {"transpose_a", "transpose_b"};
-  std::vector<std::string> operands;
-  for (int i = 0; i < 2; ++i) {
-    std::string operand = l.Use(i);
-    if (l.attrs().Bool(kNames[i], false)) {
-      const int rank = l.RankOf(i);
-      if (rank < 0) l.Refuse(fmt::format("the rank of input {} must be known to transpose it", i));
-      if (rank >= 2) {  // a vector is not transposed
-        std::vector<int64_t> perm(static_cast<size_t>(rank));
-        for (size_t axis = 0; axis < perm.size(); ++axis) perm[axis] = static_cast<int64_t>(axis);
-        std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-        std::string transposed = l.Temporary(kNames[i]);
-        SetInts(l.Node("Transpose", {operand}, {transposed}), "perm", perm);
-        operand = std::move(transposed);
-      }
-    }
-    operands.push_back(std::move(operand));
-  }
-  l.Node("MatMul", operands, {l.output(0).name});
-  l.output(0).type = l.input(0).type != TensorType::kUndefined ? l.input(0).type : l.input(1).type;
-  const int a = l.input(0).rank, b = l.input(1).rank;
-  if (a >= 2 && b >= 2) l.output(0).rank = std::max(a, b);
-}
-
-// opset8 Slice: the axes are optional in both, the step is not.
-void LowerSlice(IrLowering& l) {
-  std::vector<std::string> inputs{l.Use(0), l.Int64(1, true), l.Int64(2, true), "", l.Int64(3, true)};
-  if (l.input_size() > 4) inputs[3] = l.Int64(4, true);
-  l.Node("Slice", inputs, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  l.output(0).rank = l.input(0).rank;
-}
-
-void LowerStridedSlice(IrLowering& l) {
-  const auto begin = l.ConstantInts(1), end = l.ConstantInts(2);
-  const auto strides = l.input_size() > 3 ? l.ConstantInts(3) : std::vector<int64_t>(begin ? begin->size() : 0, 1);
-  if (!begin || !end || !strides) l.Refuse("begin, end and strides must be constant integers");
-  if (begin->size() != end->size() || begin->size() != strides->size()) {
-    l.layer().Fail("", fmt::format("begin, end and strides must be of one length, got {}, {} and {}", begin->size(),
-                                   end->size(), strides->size()));
-  }
-  const size_t count = begin->size();
-  const auto mask = [&](const char* name) {
-    std::vector<int64_t> bits = l.attrs().Ints(name);
-    bits.resize(count, 0);
-    return bits;
-  };
-  for (const char* name : {"new_axis_mask", "ellipsis_mask"}) {
-    const std::vector<int64_t> bits = mask(name);
-    if (std::any_of(bits.begin(), bits.end(), [](int64_t bit) { return bit != 0; }))
-      l.Refuse(fmt::format("{} is not read", name));
-  }
-  const std::vector<int64_t> begin_mask = mask("begin_mask"), end_mask = mask("end_mask"),
-                             shrink = mask("shrink_axis_mask");
-  constexpr int64_t kFirst = std::numeric_limits<int64_t>::min(), kLast = std::numeric_limits<int64_t>::max();
-  std::vector<int64_t> starts = *begin, ends = *end, steps = *strides, axes(count), shrunk;
-  for (size_t i = 0; i < count; ++i) {
-    axes[i] = static_cast<int64_t>(i);
-    if (shrink[i] != 0) {  // the one element at begin
-      steps[i] = 1;
-      ends[i] = starts[i] == -1 ? kLast : starts[i] + 1;
-      shrunk.push_back(axes[i]);
-      continue;
-    }
-    if (begin_mask[i] != 0) starts[i] = steps[i] < 0 ? kLast : 0;
-    if (end_mask[i] != 0) ends[i] = steps[i] < 0 ? kFirst : kLast;
-  }
-  const std::string sliced = shrunk.empty() ? l.output(0).name : l.Temporary("sliced");
-  l.Node("Slice",
-         {l.Use(0), l.Int64Constant("starts", starts), l.Int64Constant("ends", ends), l.Int64Constant("axes", axes),
-          l.Int64Constant("steps", steps)},
-         {sliced});
-  if (!shrunk.empty()) l.Node("Squeeze", {sliced, l.Int64Constant("axes", shrunk)}, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  if (l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank - static_cast<int>(shrunk.size());
-}
-
 constexpr std::array kLayers{
-    IrLayerDef{"Add", 2, 2, 1, LowerBinary<kAdd>},
-    IrLayerDef{"Broadcast", 2, 3, 1, LowerBroadcast},
-    IrLayerDef{"Concat", 1, -1, 1, LowerConcat},
-    IrLayerDef{"Convert", 1, 1, 1, LowerConvert},
-    IrLayerDef{"Divide", 2, 2, 1, LowerDivide},
-    IrLayerDef{"GRUCell", 5, 5, 1, LowerGruCell},
-    IrLayerDef{"GRUSequence", 6, 6, 2, LowerGruSequence},
-    IrLayerDef{"Gather", 3, 3, 1, LowerGather},
-    IrLayerDef{"LSTMCell", 6, 7, 2, LowerLstmCell},
-    IrLayerDef{"LSTMSequence", 7, 8, 3, LowerLstmSequence},
-    IrLayerDef{"MatMul", 2, 2, 1, LowerMatMul},
-    IrLayerDef{"Multiply", 2, 2, 1, LowerBinary<kMul>},
-    IrLayerDef{"RNNCell", 5, 5, 1, LowerRnnCell},
-    IrLayerDef{"RNNSequence", 6, 6, 2, LowerRnnSequence},
-    IrLayerDef{"ReLU", 1, 1, 1, LowerUnary<kRelu>},
-    IrLayerDef{"Reshape", 2, 2, 1, LowerReshape},
-    IrLayerDef{"ShapeOf", 1, 1, 1, LowerShapeOf},
-    IrLayerDef{"Sigmoid", 1, 1, 1, LowerUnary<kSigmoid>},
-    IrLayerDef{"Slice", 4, 5, 1, LowerSlice},
-    IrLayerDef{"Split", 2, 2, -1, LowerSplit},
-    IrLayerDef{"Squeeze", 1, 2, 1, LowerSqueeze},
-    IrLayerDef{"StridedSlice", 3, 4, 1, LowerStridedSlice},
-    IrLayerDef{"Subtract", 2, 2, 1, LowerBinary<kSub>},
-    IrLayerDef{"Tanh", 1, 1, 1, LowerUnary<kTanh>},
-    IrLayerDef{"TensorIterator", 1, -1, -1, LowerTensorIterator},
-    IrLayerDef{"Transpose", 2, 2, 1, LowerTranspose},
-    IrLayerDef{"Unsqueeze", 2, 2, 1, LowerUnsqueeze},
-    IrLayerDef{"VariadicSplit", 3, 3, -1, LowerVariadicSplit},
+    IrLayerDef{"Abs", 1, 1, 1, LowerUnary, "Abs"},
+    IrLayerDef{"Acos", 1, 1, 1, LowerUnary, "Acos"},
+    IrLayerDef{"Acosh", 1, 1, 1, LowerUnary, "Acosh"},
+    IrLayerDef{"Add", 2, 2, 1, LowerBinary, "Add"},
+    IrLayerDef{"Asin", 1, 1, 1, LowerUnary, "Asin"},
+    IrLayerDef{"Asinh", 1, 1, 1, LowerUnary, "Asinh"},
+    IrLayerDef{"Assign", 1, 1, -1, LowerAssign, ""},
+    IrLayerDef{"Atan", 1, 1, 1, LowerUnary, "Atan"},
+    IrLayerDef{"Atanh", 1, 1, 1, LowerUnary, "Atanh"},
+    IrLayerDef{"AvgPool", 1, 1, 1, LowerAvgPool, ""},
+    IrLayerDef{"BatchNormInference", 5, 5, 1, LowerBatchNorm, ""},
+    IrLayerDef{"BitwiseAnd", 2, 2, 1, LowerBinary, "BitwiseAnd"},
+    IrLayerDef{"BitwiseNot", 1, 1, 1, LowerUnary, "BitwiseNot"},
+    IrLayerDef{"BitwiseOr", 2, 2, 1, LowerBinary, "BitwiseOr"},
+    IrLayerDef{"BitwiseXor", 2, 2, 1, LowerBinary, "BitwiseXor"},
+    IrLayerDef{"Broadcast", 2, 3, 1, LowerBroadcast, ""},
+    IrLayerDef{"Ceiling", 1, 1, 1, LowerUnary, "Ceil"},
+    IrLayerDef{"Clamp", 1, 1, 1, LowerClamp, ""},
+    IrLayerDef{"Concat", 1, -1, 1, LowerConcat, ""},
+    IrLayerDef{"Convert", 1, 1, 1, LowerConvert, ""},
+    IrLayerDef{"ConvertLike", 2, 2, 1, LowerConvertLike, ""},
+    IrLayerDef{"Convolution", 2, 2, 1, LowerConvolution, ""},
+    IrLayerDef{"ConvolutionBackpropData", 2, 3, 1, LowerConvolutionBackprop, ""},
+    IrLayerDef{"Cos", 1, 1, 1, LowerUnary, "Cos"},
+    IrLayerDef{"Cosh", 1, 1, 1, LowerUnary, "Cosh"},
+    IrLayerDef{"CumSum", 2, 2, 1, LowerCumSum, ""},
+    IrLayerDef{"DepthToSpace", 1, 1, 1, LowerDepthToSpace, ""},
+    IrLayerDef{"Divide", 2, 2, 1, LowerDivide, "Div"},
+    IrLayerDef{"Einsum", 1, -1, 1, LowerEinsum, ""},
+    IrLayerDef{"Elu", 1, 1, 1, LowerElu, ""},
+    IrLayerDef{"Equal", 2, 2, 1, LowerComparison, "Equal"},
+    IrLayerDef{"Erf", 1, 1, 1, LowerUnary, "Erf"},
+    IrLayerDef{"Exp", 1, 1, 1, LowerUnary, "Exp"},
+    IrLayerDef{"Eye", 3, 4, 1, LowerEye, ""},
+    IrLayerDef{"FakeQuantize", 5, 5, 1, LowerFakeQuantize, ""},
+    IrLayerDef{"Floor", 1, 1, 1, LowerUnary, "Floor"},
+    IrLayerDef{"FloorMod", 2, 2, 1, LowerFloorMod, ""},
+    IrLayerDef{"GRUCell", 5, 5, 1, LowerGruCell, ""},
+    IrLayerDef{"GRUSequence", 6, 6, 2, LowerGruSequence, ""},
+    IrLayerDef{"Gather", 3, 3, 1, LowerGather, ""},
+    IrLayerDef{"GatherElements", 2, 2, 1, LowerGatherElements, ""},
+    IrLayerDef{"GatherND", 2, 2, 1, LowerGatherNd, ""},
+    IrLayerDef{"Gelu", 1, 1, 1, LowerGelu, ""},
+    IrLayerDef{"Greater", 2, 2, 1, LowerComparison, "Greater"},
+    IrLayerDef{"GreaterEqual", 2, 2, 1, LowerComparison, "GreaterOrEqual"},
+    IrLayerDef{"GroupConvolution", 2, 2, 1, LowerConvolution, ""},
+    IrLayerDef{"GroupConvolutionBackpropData", 2, 3, 1, LowerConvolutionBackprop, ""},
+    IrLayerDef{"GroupNormalization", 3, 3, 1, LowerGroupNormalization, ""},
+    IrLayerDef{"HSigmoid", 1, 1, 1, LowerHSigmoid, ""},
+    IrLayerDef{"HSwish", 1, 1, 1, LowerUnary, "HardSwish"},
+    IrLayerDef{"HardSigmoid", 3, 3, 1, LowerHardSigmoid, ""},
+    IrLayerDef{"Identity", 1, 1, 1, LowerUnary, "Identity"},
+    IrLayerDef{"If", 1, -1, -1, LowerIf, ""},
+    IrLayerDef{"Interpolate", 2, 4, 1, LowerInterpolate, ""},
+    IrLayerDef{"IsFinite", 1, 1, 1, LowerIsFinite, ""},
+    IrLayerDef{"IsInf", 1, 1, 1, LowerIsInf, ""},
+    IrLayerDef{"IsNaN", 1, 1, 1, LowerPredicate, "IsNaN"},
+    IrLayerDef{"LRN", 2, 2, 1, LowerLrn, ""},
+    IrLayerDef{"LSTMCell", 6, 7, 2, LowerLstmCell, ""},
+    IrLayerDef{"LSTMSequence", 7, 8, 3, LowerLstmSequence, ""},
+    IrLayerDef{"Less", 2, 2, 1, LowerComparison, "Less"},
+    IrLayerDef{"LessEqual", 2, 2, 1, LowerComparison, "LessOrEqual"},
+    IrLayerDef{"Log", 1, 1, 1, LowerUnary, "Log"},
+    IrLayerDef{"LogSoftmax", 1, 1, 1, LowerSoftmax, "LogSoftmax"},
+    IrLayerDef{"LogicalAnd", 2, 2, 1, LowerBinary, "And"},
+    IrLayerDef{"LogicalNot", 1, 1, 1, LowerUnary, "Not"},
+    IrLayerDef{"LogicalOr", 2, 2, 1, LowerBinary, "Or"},
+    IrLayerDef{"LogicalXor", 2, 2, 1, LowerBinary, "Xor"},
+    IrLayerDef{"Loop", 2, -1, -1, LowerLoop, ""},
+    IrLayerDef{"MVN", 1, 2, 1, LowerMvn, ""},
+    IrLayerDef{"MatMul", 2, 2, 1, LowerMatMul, ""},
+    IrLayerDef{"MaxPool", 1, 1, -1, LowerMaxPool, ""},
+    IrLayerDef{"Maximum", 2, 2, 1, LowerBinary, "Max"},
+    IrLayerDef{"Minimum", 2, 2, 1, LowerBinary, "Min"},
+    IrLayerDef{"Mish", 1, 1, 1, LowerUnary, "Mish"},
+    IrLayerDef{"Mod", 2, 2, 1, LowerMod, ""},
+    IrLayerDef{"Multiply", 2, 2, 1, LowerBinary, "Mul"},
+    IrLayerDef{"Negative", 1, 1, 1, LowerUnary, "Neg"},
+    IrLayerDef{"NonZero", 1, 1, 1, LowerNonZero, ""},
+    IrLayerDef{"NormalizeL2", 2, 2, 1, LowerNormalizeL2, ""},
+    IrLayerDef{"NotEqual", 2, 2, 1, LowerNotEqual, ""},
+    IrLayerDef{"OneHot", 4, 4, 1, LowerOneHot, ""},
+    IrLayerDef{"PReLU", 2, 2, 1, LowerPRelu, ""},
+    IrLayerDef{"Pad", 3, 4, 1, LowerPad, ""},
+    IrLayerDef{"Power", 2, 2, 1, LowerBinary, "Pow"},
+    IrLayerDef{"RNNCell", 5, 5, 1, LowerRnnCell, ""},
+    IrLayerDef{"RNNSequence", 6, 6, 2, LowerRnnSequence, ""},
+    IrLayerDef{"Range", 3, 3, 1, LowerRange, ""},
+    IrLayerDef{"ReLU", 1, 1, 1, LowerUnary, "Relu"},
+    IrLayerDef{"ReadValue", 0, 1, 1, LowerReadValue, ""},
+    IrLayerDef{"ReduceL1", 2, 2, 1, LowerReduce, "ReduceL1"},
+    IrLayerDef{"ReduceL2", 2, 2, 1, LowerReduce, "ReduceL2"},
+    IrLayerDef{"ReduceLogicalAnd", 2, 2, 1, LowerReduce, "ReduceMin"},
+    IrLayerDef{"ReduceLogicalOr", 2, 2, 1, LowerReduce, "ReduceMax"},
+    IrLayerDef{"ReduceMax", 2, 2, 1, LowerReduce, "ReduceMax"},
+    IrLayerDef{"ReduceMean", 2, 2, 1, LowerReduce, "ReduceMean"},
+    IrLayerDef{"ReduceMin", 2, 2, 1, LowerReduce, "ReduceMin"},
+    IrLayerDef{"ReduceProd", 2, 2, 1, LowerReduce, "ReduceProd"},
+    IrLayerDef{"ReduceSum", 2, 2, 1, LowerReduce, "ReduceSum"},
+    IrLayerDef{"Reshape", 2, 2, 1, LowerReshape, ""},
+    IrLayerDef{"Reverse", 2, 2, 1, LowerReverse, ""},
+    IrLayerDef{"ReverseSequence", 2, 2, 1, LowerReverseSequence, ""},
+    IrLayerDef{"Round", 1, 1, 1, LowerRound, ""},
+    IrLayerDef{"ScaledDotProductAttention", 3, 5, 1, LowerAttention, ""},
+    IrLayerDef{"ScatterElementsUpdate", 4, 4, 1, LowerScatterElements, ""},
+    IrLayerDef{"ScatterNDUpdate", 3, 3, 1, LowerScatterNd, ""},
+    IrLayerDef{"ScatterUpdate", 4, 4, 1, LowerScatterUpdate, ""},
+    IrLayerDef{"Select", 3, 3, 1, LowerSelect, ""},
+    IrLayerDef{"Selu", 3, 3, 1, LowerSelu, ""},
+    IrLayerDef{"ShapeOf", 1, 1, 1, LowerShapeOf, ""},
+    IrLayerDef{"ShuffleChannels", 1, 1, 1, LowerShuffleChannels, ""},
+    IrLayerDef{"Sigmoid", 1, 1, 1, LowerUnary, "Sigmoid"},
+    IrLayerDef{"Sign", 1, 1, 1, LowerUnary, "Sign"},
+    IrLayerDef{"Sin", 1, 1, 1, LowerUnary, "Sin"},
+    IrLayerDef{"Sinh", 1, 1, 1, LowerUnary, "Sinh"},
+    IrLayerDef{"Slice", 4, 5, 1, LowerSlice, ""},
+    IrLayerDef{"SoftMax", 1, 1, 1, LowerSoftmax, "Softmax"},
+    IrLayerDef{"SoftPlus", 1, 1, 1, LowerUnary, "Softplus"},
+    IrLayerDef{"SoftSign", 1, 1, 1, LowerUnary, "Softsign"},
+    IrLayerDef{"Softmax", 1, 1, 1, LowerSoftmax, "Softmax"},
+    IrLayerDef{"SpaceToDepth", 1, 1, 1, LowerSpaceToDepth, ""},
+    IrLayerDef{"Split", 2, 2, -1, LowerSplit, ""},
+    IrLayerDef{"Sqrt", 1, 1, 1, LowerUnary, "Sqrt"},
+    IrLayerDef{"SquaredDifference", 2, 2, 1, LowerSquaredDifference, ""},
+    IrLayerDef{"Squeeze", 1, 2, 1, LowerSqueeze, ""},
+    IrLayerDef{"StridedSlice", 3, 4, 1, LowerStridedSlice, ""},
+    IrLayerDef{"Subtract", 2, 2, 1, LowerBinary, "Sub"},
+    IrLayerDef{"Swish", 1, 2, 1, LowerSwish, ""},
+    IrLayerDef{"Tan", 1, 1, 1, LowerUnary, "Tan"},
+    IrLayerDef{"Tanh", 1, 1, 1, LowerUnary, "Tanh"},
+    IrLayerDef{"TensorIterator", 1, -1, -1, LowerTensorIterator, ""},
+    IrLayerDef{"Tile", 2, 2, 1, LowerTile, ""},
+    IrLayerDef{"TopK", 2, 2, 2, LowerTopK, ""},
+    IrLayerDef{"Transpose", 2, 2, 1, LowerTranspose, ""},
+    IrLayerDef{"Unsqueeze", 2, 2, 1, LowerUnsqueeze, ""},
+    IrLayerDef{"VariadicSplit", 3, 3, -1, LowerVariadicSplit, ""},
 };
+static_assert(std::ranges::is_sorted(kLayers, {}, &IrLayerDef::type));
 
 }  // namespace
 
 const IrLayerDef* FindIrLayer(std::string_view type) {
-  const auto* found =
-      std::find_if(kLayers.begin(), kLayers.end(), [type](const IrLayerDef& def) { return def.type == type; });
-  return found == kLayers.end() ? nullptr : found;
+  const auto* found = std::ranges::lower_bound(kLayers, type, {}, &IrLayerDef::type);
+  return found == kLayers.end() || found->type != type ? nullptr : found;
 }
+
+std::span<const IrLayerDef> IrLayerDefs() { return kLayers; }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

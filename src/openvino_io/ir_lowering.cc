@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "onnxseq/errors.h"
+#include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -82,7 +83,43 @@ std::string IrLowering::Use(int i) {
   return inputs_[i]->name;
 }
 
-int IrLowering::RankOf(int i) const { return inputs_[i]->rank >= 0 ? inputs_[i]->rank : layer_->inputs[i].rank; }
+int IrLowering::RankOf(int i) const {
+  if (inputs_[i]->rank >= 0) return inputs_[i]->rank;
+  return layer_->inputs[i].dims.empty() ? -1 : static_cast<int>(layer_->inputs[i].dims.size());
+}
+
+int IrLowering::KnownRank(int i, std::string_view purpose) const {
+  const int rank = RankOf(i);
+  if (rank < 0) Refuse(fmt::format("the rank of input {} must be known {}", i, purpose));
+  return rank;
+}
+
+TensorType IrLowering::KnownType(int i) const {
+  if (inputs_[i]->type == TensorType::kUndefined) Refuse(fmt::format("the element type of input {} must be known", i));
+  return inputs_[i]->type;
+}
+
+std::vector<int64_t> IrLowering::DimsOf(int i) const {
+  if (inputs_[i]->constant == nullptr) return layer_->inputs[i].dims;
+  const auto& dims = inputs_[i]->constant->tensor.dims();
+  return {dims.begin(), dims.end()};
+}
+
+float IrLowering::ConstantFloat(int i, std::string_view what) const {
+  const IrConstant* constant = inputs_[i]->constant;
+  const std::string_view bytes = constant == nullptr ? std::string_view() : constant->tensor.raw_data().view();
+  if (inputs_[i]->type == TensorType::kFloat && bytes.size() == sizeof(float)) {
+    float value;
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+  }
+  if (inputs_[i]->type == TensorType::kFloat16 && bytes.size() == sizeof(Float16)) {
+    Float16 value;
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    return static_cast<float>(value);
+  }
+  Refuse(fmt::format("{} must be a constant float32 or float16 of one element", what));
+}
 
 std::optional<std::vector<int64_t>> IrLowering::ConstantInts(int i) const {
   if (inputs_[i]->constant == nullptr) return std::nullopt;
@@ -106,6 +143,7 @@ std::optional<std::vector<int64_t>> IrLowering::ConstantInts(int i) const {
     case TensorType::kUint16:
       return ReadInts<uint16_t>(bytes);
     case TensorType::kUint8:
+    case TensorType::kBool:
       return ReadInts<uint8_t>(bytes);
     default:
       return std::nullopt;
@@ -153,6 +191,63 @@ std::string IrLowering::Int64Constant(std::string_view hint, std::span<const int
   return tensor.name();
 }
 
+std::string IrLowering::ScalarConstant(std::string_view hint, TensorType type, double value) {
+  auto constant = std::make_unique<IrConstant>();
+  constant->used = true;
+  TensorProto& tensor = constant->tensor;
+  tensor.set_name(builder_->model.names.Unique(hint));
+  tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
+  const auto put = [&](auto element) { tensor.set_raw_data(Bytes(&element, sizeof(element))); };
+  switch (type) {
+    case TensorType::kFloat:
+      put(static_cast<float>(value));
+      break;
+    case TensorType::kDouble:
+      put(value);
+      break;
+    case TensorType::kFloat16:
+      put(Float16(value));
+      break;
+    case TensorType::kBfloat16:
+      put(BFloat16(static_cast<float>(value)));
+      break;
+    case TensorType::kInt64:
+      put(static_cast<int64_t>(value));
+      break;
+    case TensorType::kInt32:
+      put(static_cast<int32_t>(value));
+      break;
+    case TensorType::kInt16:
+      put(static_cast<int16_t>(value));
+      break;
+    case TensorType::kInt8:
+      put(static_cast<int8_t>(value));
+      break;
+    case TensorType::kUint64:
+      put(static_cast<uint64_t>(value));
+      break;
+    case TensorType::kUint32:
+      put(static_cast<uint32_t>(value));
+      break;
+    case TensorType::kUint16:
+      put(static_cast<uint16_t>(value));
+      break;
+    case TensorType::kUint8:
+      put(static_cast<uint8_t>(value));
+      break;
+    default:
+      Refuse(fmt::format("{} is no type of numbers it reads", onnx_optim::TensorTypeName(type)));
+  }
+  builder_->model.constants.push_back(std::move(constant));
+  return tensor.name();
+}
+
+std::string IrLowering::BoolConstant(std::string_view hint, bool value) {
+  std::string name = ScalarConstant(hint, TensorType::kUint8, value ? 1 : 0);
+  builder_->model.constants.back()->tensor.set_data_type(TensorProto::BOOL);
+  return name;
+}
+
 std::string IrLowering::Temporary(std::string_view hint) {
   return builder_->model.names.Unique(fmt::format("{}/{}", layer_->name, hint));
 }
@@ -178,6 +273,50 @@ NodeProto& IrLowering::DirectNode(std::string_view op_type) {
   for (int i = 0; i < input_size(); ++i) inputs.push_back(Use(i));
   for (const IrValue& value : outputs_) outputs.push_back(value.name);
   return Node(op_type, std::move(inputs), std::move(outputs));
+}
+
+std::string IrLowering::Apply(std::string_view op_type, std::vector<std::string> inputs) {
+  std::string hint(op_type);
+  for (char& c : hint) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  std::string output = Temporary(hint);
+  Node(op_type, std::move(inputs), {output});
+  return output;
+}
+
+std::string IrLowering::CastTo(std::string value, TensorType type) {
+  std::string output = Temporary("cast");
+  SetInt(Node("Cast", {std::move(value)}, {output}), "to", onnx_optim::TensorTypeToDataType(type));
+  return output;
+}
+
+NodeProto& IrLowering::Finish(std::string_view op_type, std::vector<std::string> inputs) {
+  return Node(op_type, std::move(inputs), {output(0).name});
+}
+
+std::string IrLowering::IndicesName(int i, const char* attribute, TensorType absent) {
+  output(i).type = attrs().Has(attribute) ? attrs().ElementType(attribute) : absent;
+  if (output(i).type == TensorType::kInt64) return output(i).name;
+  if (output(i).type != TensorType::kInt32)
+    layer().Fail(fmt::format("attribute '{}'", attribute), "must be i64 or i32");
+  return Temporary("int64");
+}
+
+void IrLowering::FinishIndices(const std::string& name, int i) {
+  if (name != output(i).name) SetInt(Node("Cast", {name}, {output(i).name}), "to", TensorProto::INT32);
+}
+
+void IrLowering::TakeLast(const std::string& value, const std::string& output) {
+  constexpr int64_t kLast[] = {-1}, kFirst[] = {0};
+  const std::string one = Temporary("last");
+  SetInt(Node("Gather", {value, Int64Constant("last", kLast)}, {one}), "axis", 0);
+  Node("Squeeze", {one, Int64Constant("axis", kFirst)}, {output});
+}
+
+void IrLowering::SameAs(int i) {
+  output(0).type = input(i).type;
+  output(0).rank = input(i).rank;
 }
 
 void IrLowering::Refuse(const std::string& reason) const { throw Unsupported(reason); }

@@ -74,6 +74,14 @@ class IrLowering {
   std::string Use(int i);
   // The rank of input i, by what is known or else by what the port shows; -1 when neither tells.
   int RankOf(int i) const;
+  // The dims of input i when it is constant, else as the port shows them (-1: any); none when neither tells.
+  std::vector<int64_t> DimsOf(int i) const;
+  // RankOf, or refuses the layer: it must be known for `purpose` ("to transpose it").
+  int KnownRank(int i, std::string_view purpose) const;
+  // The type of input i, or refuses the layer when it is not known.
+  TensorType KnownType(int i) const;
+  // The element of constant input i, a float of one element; refuses the layer otherwise.
+  float ConstantFloat(int i, std::string_view what) const;
   // The elements of input i when it is constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
   // The one element of constant input i; refuses the layer otherwise. `what` names the input.
@@ -83,6 +91,10 @@ class IrLowering {
   std::string Int64(int i, bool as_vector);
   // A new int64 initializer of rank 1.
   std::string Int64Constant(std::string_view hint, std::span<const int64_t> values);
+  // A new initializer of rank 0 with `value` as `type`, a float or integer type that holds it.
+  std::string ScalarConstant(std::string_view hint, TensorType type, double value);
+  // A new boolean initializer of rank 0.
+  std::string BoolConstant(std::string_view hint, bool value);
   // A name for a value between the nodes of one layer.
   std::string Temporary(std::string_view hint);
 
@@ -90,6 +102,19 @@ class IrLowering {
   NodeProto& Node(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs);
   // The same, from all inputs to all outputs.
   NodeProto& DirectNode(std::string_view op_type);
+  // Appends a node with one output and returns the name of that.
+  std::string Apply(std::string_view op_type, std::vector<std::string> inputs);
+  std::string CastTo(std::string value, TensorType type);
+  // Appends the node that gives output 0.
+  NodeProto& Finish(std::string_view op_type, std::vector<std::string> inputs);
+  // Where a node is to write int64 that are output i: that itself, unless attribute `attribute` (`absent` when it is
+  // not there) says i32. FinishIndices then casts.
+  std::string IndicesName(int i, const char* attribute, TensorType absent);
+  void FinishIndices(const std::string& name, int i);
+  // Gives the last along the first axis of `value` as `output`.
+  void TakeLast(const std::string& value, const std::string& output);
+  // Output 0 has the type of input i, and its rank.
+  void SameAs(int i);
 
   // This layer cannot be said: throws Unsupported, which the reader collects.
   [[noreturn]] void Refuse(const std::string& reason) const;
@@ -108,17 +133,6 @@ void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> va
 void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
 void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
 
-// ir_tensor_iterator.cc
-void LowerTensorIterator(IrLowering& l);
-
-// ir_recurrent.cc
-void LowerLstmSequence(IrLowering& l);
-void LowerLstmCell(IrLowering& l);
-void LowerGruSequence(IrLowering& l);
-void LowerGruCell(IrLowering& l);
-void LowerRnnSequence(IrLowering& l);
-void LowerRnnCell(IrLowering& l);
-
 // How one layer type is lowered. Versions of a type share an entry unless their meaning differs.
 struct IrLayerDef {
   std::string_view type;
@@ -126,8 +140,11 @@ struct IrLayerDef {
   int max_inputs;  // -1: no limit
   int outputs;     // -1: any number
   void (*lower)(IrLowering&);
+  std::string_view onnx;  // the operator it becomes, where `lower` serves several types
 };
 // Null when the layer's type is not read.
 [[nodiscard]] const IrLayerDef* FindIrLayer(std::string_view type);
+// All of them.
+[[nodiscard]] std::span<const IrLayerDef> IrLayerDefs();
 
 }  // namespace ONNX_LIGHT_NAMESPACE

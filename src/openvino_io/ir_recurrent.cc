@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "openvino_io/ir_lowering.h"
+#include "openvino_io/ir_layer_functions.h"
 #include "openvino_io/ir_reader.h"
 
 namespace ONNX_LIGHT_NAMESPACE {

@@ -151,6 +151,21 @@ inline std::vector<std::string> Initializers(const ModelProto& model) {
   return lines;
 }
 
+// One layer "l" over inputs "a" (f32), "b" (f32) and "n" (i32), constants by name.
+struct LayerCase {
+  IrText ir;
+  int a, b, n;
+  LayerCase() : a(ir.Parameter("a", "2,3")), b(ir.Parameter("b", "2,3")), n(ir.Parameter("n", "?", "i32")) {}
+  std::vector<std::string> Lower(std::string_view type, std::string_view opset, std::string_view data,
+                                 std::vector<int> from, int outputs = 1) {
+    std::vector<std::pair<int, int>> edges;
+    for (const int id : from) edges.emplace_back(id, 0);
+    const int layer = ir.Add(type, opset, data, edges, outputs, "l");
+    for (int i = 0; i < outputs; ++i) ir.Result(layer, static_cast<int>(from.size()) + i);
+    return Nodes(ir.Parse());
+  }
+};
+
 // The message of the E that fn throws; whatever else happens is told, too.
 template <class E, class Fn>
 std::string IrMessage(Fn fn) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "onnxseq/errors.h"
-#include "ops/run_context.h"
+#include "ops/evaluate.h"
 #include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -162,68 +162,6 @@ Tensor ConstantTensor(const ShapeValue& value) {
   return tensor;
 }
 
-class ConstantInputs final : public PrepareContext {
- public:
-  ConstantInputs(const InferScope& scope, const std::vector<Value>& inputs) : scope_(scope), inputs_(inputs) {}
-  const NodeProto& node() const override { return scope_.node(); }
-  int64_t opset() const override { return scope_.opset(); }
-  const Tensor* ConstantInput(int i) const override {
-    return HasInput(i) ? &inputs_[static_cast<size_t>(i)].tensor() : nullptr;
-  }
-  TensorType InputType(int i) const override {
-    return HasInput(i) ? inputs_[static_cast<size_t>(i)].tensor().dtype() : TensorType::kUndefined;
-  }
-  bool flush_denormals() const override { return false; }
-
- private:
-  const InferScope& scope_;
-  const std::vector<Value>& inputs_;
-};
-
-class ValueRun final : public RunContext {
- public:
-  ValueRun(const NodeProto& node, const OpDef& op, std::vector<Value> inputs, std::unique_ptr<OpState> state)
-      : node_(node),
-        op_(op),
-        inputs_(std::move(inputs)),
-        outputs_(static_cast<size_t>(node.output_size())),
-        state_(std::move(state)) {}
-
-  const std::vector<Value>& outputs() const { return outputs_; }
-
-  const NodeProto& node() const override { return node_; }
-  const OpDef& op() const override { return op_; }
-  int input_size() const override { return static_cast<int>(inputs_.size()); }
-  const Value& input(int i) const override { return inputs_[static_cast<size_t>(i)]; }
-  Value TakeInput(int i) override { return inputs_[static_cast<size_t>(i)]; }
-  int output_size() const override { return node_.output_size(); }
-  bool HasOutput(int i) const override { return i < output_size() && !node_.output(static_cast<size_t>(i)).empty(); }
-  void SetOutput(int i, Value value) override {
-    if (HasOutput(i)) outputs_[static_cast<size_t>(i)] = std::move(value);
-  }
-  Tensor& AllocateOutput(int i, TensorType dtype, Shape shape) override {
-    Value& place = HasOutput(i) ? outputs_[static_cast<size_t>(i)] : unwanted_;
-    place = Tensor(dtype, std::move(shape));
-    return place.mutable_tensor();
-  }
-  ThreadTeam& team() override { return ThreadTeam::Shared(); }
-  int threads() const override { return 1; }
-  const BodyRunner& Body(std::string_view) override { throw InvalidArgument("has no bodies"); }
-  void CheckCancelled() const override {}
-  uint64_t NextSeed() override { return 0; }
-
- protected:
-  const OpState* RawState() const override { return state_.get(); }
-
- private:
-  const NodeProto& node_;
-  const OpDef& op_;
-  std::vector<Value> inputs_;
-  std::vector<Value> outputs_;
-  Value unwanted_;
-  std::unique_ptr<OpState> state_;
-};
-
 // What is known of the element at each place; place 0 is the number 0, which operators fill up with.
 struct Places {
   KnownElements ints{OptimDim(0)};
@@ -332,14 +270,13 @@ void PropagateValues(InferScope& scope, const OpDef& op) {
   if (!all_constant && !some_known) return;
 
   try {
-    std::vector<Value>& used = all_constant ? constants : inputs;
-    std::unique_ptr<OpState> state = op.prepare == nullptr ? nullptr : op.prepare(ConstantInputs(scope, used));
-    ValueRun run(scope.node(), op, std::move(used), std::move(state));
-    op.run(run);
+    const std::vector<Value>& used = all_constant ? constants : inputs;
+    const std::unique_ptr<OpState> state = PrepareOn(op, scope.node(), scope.opset(), used, false);
+    const std::vector<Value> outputs = Evaluate(op, scope.node(), state.get(), used);
     for (int i = 0; i < scope.output_size(); ++i) {
-      if (!scope.HasOutput(i) || !run.outputs()[static_cast<size_t>(i)].IsTensor()) continue;
+      if (!scope.HasOutput(i) || !outputs[static_cast<size_t>(i)].IsTensor()) continue;
       const ShapeValue& known = *scope.Output(i);
-      const Tensor& tensor = run.outputs()[static_cast<size_t>(i)].tensor();
+      const Tensor& tensor = outputs[static_cast<size_t>(i)].tensor();
       ShapeValue value = KnownTensor(tensor);
       if (!all_constant) {
         value = ShapeValue::Tensor(known.Dtype(), value.Shape());

@@ -37,6 +37,10 @@ TEST(OpTable, DefinitionsAreWellFormed) {
     EXPECT_NE(op->shape == nullptr, op->body == nullptr);
     EXPECT_NE(op->run == nullptr, op->body == nullptr);
     EXPECT_FALSE(op->outputs.empty());
+    if (op->elementwise != 0) {
+      EXPECT_EQ(op->prepare, nullptr);
+      EXPECT_EQ(op->outputs.size(), 1u);
+    }
     EXPECT_GE(op->since_version, 1);
     if (op->domain.empty()) {
       EXPECT_LE(op->since_version, kMaxOpset);

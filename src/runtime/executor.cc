@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "onnxseq/errors.h"
+#include "ops/input_checks.h"
+#include "ops/internal/internal_domain.h"
 #include "ops/run_context.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -24,30 +26,6 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-TensorType TypeOf(const Value& value) {
-  if (value.IsTensor()) return value.tensor().dtype();
-  if (value.IsMap()) return value.map().values().dtype();
-  return value.IsSequence() ? value.sequence().dtype() : TensorType::kUndefined;
-}
-
-bool IsOf(FormalKind kind, const Value& value) {
-  switch (kind) {
-    case FormalKind::kTensor:
-      return value.IsTensor();
-    case FormalKind::kSequence:
-      return value.IsSequence() && value.sequence().HoldsTensors();
-    case FormalKind::kTensorOrSequence:
-      return value.IsTensor() || (value.IsSequence() && value.sequence().HoldsTensors());
-    case FormalKind::kMap:
-      return value.IsMap();
-    case FormalKind::kSequenceOfMaps:
-      return value.IsSequence() && (value.sequence().empty() || value.sequence().ValueAt(0).IsMap());
-    case FormalKind::kAny:
-      return true;
-  }
-  return false;
-}
-
 class Body;
 
 class NodeContext final : public RunContext {
@@ -57,7 +35,7 @@ class NodeContext final : public RunContext {
 
   void Run(const NodePlan& node) {
     node_ = &node;
-    CheckInputs();
+    CheckInputs(*this, node.checks);
     if (run_.observer == nullptr) {
       node.op->run(*this);
     } else {
@@ -134,38 +112,6 @@ class NodeContext final : public RunContext {
     run_.observer->OnNode({plan_.path, graph_run_, node, begin, end, outputs});
   }
 
-  void CheckInputs() const {
-    const size_t count = node_->checks.size();
-    for (size_t i = 0; i < count; ++i) {
-      const InputCheck& check = node_->checks[i];
-      const Value& value = At(node_->inputs[i]);
-      if (value.IsNone()) {
-        if (check.required && check.kind != FormalKind::kAny) FailKind(static_cast<int>(i), check.kind, value);
-        continue;
-      }
-      if (!IsOf(check.kind, value)) FailKind(static_cast<int>(i), check.kind, value);
-      const TensorType type = TypeOf(value);
-      if (type == TensorType::kUndefined) continue;  // an empty sequence of nobody knows what
-      if (((check.types >> static_cast<int>(type)) & 1u) == 0)
-        FailInput(static_cast<int>(i), fmt::format("cannot have {} of type {}", value.IsMap() ? "values" : "elements",
-                                                   onnx_optim::TensorTypeName(type)));
-      if (check.same_as < 0) continue;
-      const TensorType first = TypeOf(At(node_->inputs[static_cast<size_t>(check.same_as)]));
-      if (first != type && first != TensorType::kUndefined)
-        FailInput(static_cast<int>(i),
-                  fmt::format("must have the element type of {}, {}, got {}", InputSubject(check.same_as),
-                              onnx_optim::TensorTypeName(first), onnx_optim::TensorTypeName(type)));
-    }
-  }
-  [[noreturn]] void FailKind(int i, FormalKind kind, const Value& value) const {
-    const std::string_view wanted = kind == FormalKind::kTensor                              ? "a tensor"
-                                    : kind == FormalKind::kMap                               ? "a map"
-                                    : kind == FormalKind::kTensorOrSequence                  ? "a tensor or a sequence"
-                                    : value.IsSequence() && !value.sequence().HoldsTensors() ? "a sequence of tensors"
-                                                                                             : "a sequence";
-    FailInput(i, fmt::format("must be {}, got {}", wanted, value.TypeString()));
-  }
-
   const GraphPlan& plan_;
   const RunState& run_;
   Value* frame_;
@@ -220,13 +166,13 @@ class GraphRun {
         if (can_stop) run_.Check();
       }
     } catch (Error& e) {
-      e.AddNode(current->node->op_type(), current->node->name());
+      e.AddNode(AuthorNode(*current->node).op_type(), AuthorNode(*current->node).name());
       throw;
     } catch (...) {
       try {
         RethrowAsError();
       } catch (Error& e) {
-        e.AddNode(current->node->op_type(), current->node->name());
+        e.AddNode(AuthorNode(*current->node).op_type(), AuthorNode(*current->node).name());
         throw;
       }
     }
@@ -368,22 +314,6 @@ RunThreadScope::~RunThreadScope() { current_run = before_; }
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs) {
   GraphRun(plan, run, outer, nullptr).Run(inputs, outputs);
-}
-
-std::vector<Value> EvaluateConstant(const NodePlan& node, const GraphPlan& plan) {
-  static ThreadTeam alone(1);
-  RunState run;
-  run.team = &alone;
-  NodePlan copy;
-  copy.node = node.node;
-  copy.op = node.op;
-  copy.state = node.state;
-  copy.inputs = node.inputs;
-  copy.checks = node.checks;
-  for (int i = 0; i < node.node->output_size(); ++i) copy.outputs.push_back(i);
-  Frame frame(copy.outputs.size());
-  NodeContext(plan, run, frame, {}).Run(copy);
-  return frame;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -60,7 +60,4 @@ class RunThreadScope {
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
               std::span<Value> outputs);
 
-// The outputs of a node whose inputs are constants of the plan, on the calling thread alone.
-std::vector<Value> EvaluateConstant(const NodePlan& node, const GraphPlan& plan);
-
 }  // namespace ONNX_LIGHT_NAMESPACE

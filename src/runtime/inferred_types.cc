@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/captures.h"
 #include "onnxseq/errors.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -44,9 +45,34 @@ InferredTypes::InferredTypes(const ModelProto& model, const CustomOps& custom_op
     if (body.graph != nullptr) bodies_.emplace(body.graph, &body);
 }
 
+namespace {
+
+template <class Fn>
+void ForEachBodyOfBoth(const GraphProto& original, const GraphProto& copy, Fn fn) {
+  std::vector<const GraphProto*> bodies;
+  for (const bool is_copy : {false, true}) {
+    size_t next = 0;
+    for (const NodeProto& node : (is_copy ? copy : original).node()) {
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
+        is_copy ? fn(*bodies.at(next++), body) : bodies.push_back(&body);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void InferredTypes::AddCopy(const GraphProto& original, const GraphProto& copy) {
+  if (&original == main_) copy_ = &copy;
+  ForEachBodyOfBoth(original, copy, [&](const GraphProto& body, const GraphProto& its_copy) {
+    if (const auto known = bodies_.find(&body); known != bodies_.end()) bodies_.emplace(&its_copy, known->second);
+    AddCopy(body, its_copy);
+  });
+}
+
 const ShapeValue* InferredTypes::Find(const GraphProto& graph, std::string_view value) const {
   const std::string name(value);
-  if (&graph == main_) return context_.HasValue(name) ? &context_.GetValue(name) : nullptr;
+  if (&graph == main_ || &graph == copy_) return context_.HasValue(name) ? &context_.GetValue(name) : nullptr;
   const auto body = bodies_.find(&graph);
   if (body == bodies_.end()) return nullptr;
   const auto it = body->second->values.find(name);

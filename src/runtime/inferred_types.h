@@ -23,6 +23,9 @@ class InferredTypes : public TypeKnowledge {
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
   OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
   double ElementsOf(const GraphProto& graph, std::string_view value) const override;
+  // `copy` is one of `original`, the model's graph: what is known of the one and the bodies in it is of the other, as
+  // long as values keep their names.
+  void AddCopy(const GraphProto& original, const GraphProto& copy);
   // Null when nothing is known.
   [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
   // What was found wrong or doubtful.
@@ -30,6 +33,7 @@ class InferredTypes : public TypeKnowledge {
 
  private:
   const GraphProto* main_;
+  const GraphProto* copy_ = nullptr;
   ShapesContext context_;
   InferenceRecord record_;
   std::unordered_map<const GraphProto*, const BodyRecord*> bodies_;

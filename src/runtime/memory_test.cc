@@ -116,6 +116,21 @@ TEST(MemoryTest, FlatOverManyRunsWithChangingShapes) {
   EXPECT_LT(mallinfo2().uordblks, trimmed + 100'000);
 }
 
+TEST(MemoryTest, NothingIsLeftOfManyRunsOnceTrimmed) {
+  const Session session = FromText("g (float[N] x) => (float[N] y) { a = Neg(x) b = Add(a, x) y = Mul(b, x) }");
+  uint64_t state = 1;
+  const auto run = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      static_cast<void>(session.Run({{"x", Floats1(static_cast<int64_t>(1 + (state >> 54)), 1)}}));
+    }
+    session.Trim();
+    return mallinfo2().uordblks;
+  };
+  const size_t before = run(1000);
+  EXPECT_LE(run(100'000), before + 4096) << "what malloc rounds up may differ";
+}
+
 TEST(MemoryTest, OutputsOutliveTheirSession) {
   Value y;
   {

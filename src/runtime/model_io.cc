@@ -14,6 +14,8 @@
 #include "onnx_io/writer.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_reader.h"
+#include "passes/optimize.h"
+#include "runtime/inferred_types.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -52,6 +54,20 @@ void LoadExternalData(ModelProto& model, const std::string& folder) {
     const std::vector<std::filesystem::path> folders{std::filesystem::canonical(folder, error)};
     if (error) throw IoError(fmt::format("cannot open the folder \"{}\": {}", folder, error.message()));
     LoadExternalData(model, folders);
+  });
+}
+
+ModelProto OptimizeModel(ModelProto model) {
+  return TranslateErrors([&] {
+    ModelProto optimized = model;
+    InferredTypes types(model, CustomOps({}));
+    types.AddCopy(model.graph(), optimized.graph());
+    try {
+      static_cast<void>(OptimizeGraphs(optimized, types, {.standard_only = true, .flush_denormals = false}));
+      return optimized;
+    } catch (const Error&) {
+      return model;
+    }
   });
 }
 

@@ -14,9 +14,9 @@
 #include "graph/captures.h"
 #include "graph/graph_index.h"
 #include "onnxseq/errors.h"
+#include "ops/evaluate.h"
 #include "ops/infer_node.h"
 #include "ops/run_context.h"
-#include "runtime/executor.h"
 #include "runtime/node_cost.h"
 #include "values/memory_budget.h"
 #include "values/tensor_proto.h"
@@ -322,7 +322,20 @@ class Planner {
       constants.push_back(constant != nullptr && constant->IsTensor() ? &constant->tensor() : nullptr);
       types.push_back(id == GraphIndex::kAbsent ? TensorType::kUndefined : TypeOf(scope, id));
     }
-    AddChecks(plan);
+    plan.checks = InputChecks(*plan.op, node);
+    if (!plan.op->reads_graphs) PlanBodies(n, scope, plan);
+    if (plan.op->prepare == nullptr) return plan;
+    try {
+      plan.state = plan.op->prepare(Preparation(node, OpsetOf(node), std::move(constants), std::move(types), options_));
+    } catch (Error& e) {
+      e.AddNode(node.op_type(), node.name());
+      throw;
+    }
+    return plan;
+  }
+
+  void PlanBodies(int n, const Scope& scope, NodePlan& plan) {
+    const NodeProto& node = *plan.node;
     ForEachBody(node, [&](const AttributeProto& attribute, const GraphProto& body) {
       auto body_plan = std::make_unique<BodyPlan>();
       body_plan->attribute = attribute.name();
@@ -336,27 +349,6 @@ class Planner {
       }
       plan.bodies.push_back(std::move(body_plan));
     });
-    if (plan.op->prepare == nullptr) return plan;
-    try {
-      plan.state = plan.op->prepare(Preparation(node, OpsetOf(node), std::move(constants), std::move(types), options_));
-    } catch (Error& e) {
-      e.AddNode(node.op_type(), node.name());
-      throw;
-    }
-    return plan;
-  }
-
-  static void AddChecks(NodePlan& plan) {
-    const std::vector<Formal>& formals = plan.op->inputs;
-    for (size_t i = 0; i < plan.inputs.size(); ++i) {
-      const Formal& formal = formals[std::min(i, formals.size() - 1)];
-      InputCheck check{formal.types.bits, formal.kind,
-                       formal.count != FormalCount::kOptional && !plan.node->input(i).empty(), -1};
-      for (size_t j = 0; j < i && !formal.type_var.empty() && check.same_as < 0; ++j)
-        if (formals[std::min(j, formals.size() - 1)].type_var == formal.type_var && !plan.node->input(j).empty())
-          check.same_as = static_cast<int16_t>(j);
-      plan.checks.push_back(check);
-    }
   }
 
   // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the
@@ -370,7 +362,11 @@ class Planner {
     try {
       const DenormalScope denormals(options_.flush_denormals);
       const MemoryBudgetScope budget(is_constant ? nullptr : std::make_shared<MemoryBudget>(kMaxFoldedBytes));
-      outputs = EvaluateConstant(node, plan);
+      std::vector<Value> inputs;
+      for (const ValueRef& ref : node.inputs)
+        inputs.push_back(ref.kind == ValueRef::Kind::kAbsent ? Value()
+                                                             : plan.constants[static_cast<size_t>(ref.index)]);
+      outputs = Evaluate(*node.op, *node.node, node.state.get(), std::move(inputs), node.checks);
     } catch (const std::exception&) {
       return false;
     }

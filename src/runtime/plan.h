@@ -15,7 +15,9 @@
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
 #include "onnxseq/weight_storage.h"
+#include "ops/input_checks.h"
 #include "ops/op_def.h"
+#include "passes/type_knowledge.h"
 #include "runtime/custom_ops.h"
 #include "runtime/frame.h"
 
@@ -29,14 +31,6 @@ struct ValueRef {
   Kind kind = Kind::kAbsent;
   bool last = false;  // a slot nobody reads after this: the value may be moved out
   int32_t index = 0;  // of the slot, the plan's constant, or the outer value
-};
-
-// What is checked of one input before each run of its node.
-struct InputCheck {
-  uint32_t types = 0;  // TypeSet bits
-  FormalKind kind = FormalKind::kAny;
-  bool required = false;
-  int16_t same_as = -1;  // an earlier input with the same type variable
 };
 
 struct BodyPlan;
@@ -82,19 +76,6 @@ struct BodyPlan {
   GraphPlan graph;
   std::vector<ValueRef> captures;  // in the frame of the graph around it, by outer index of this one
   std::string Place(const NodeProto& node, std::string_view run_name = {}, int64_t number = -1) const;
-};
-
-// The element type of values as inference knows it.
-class TypeKnowledge {
- public:
-  virtual ~TypeKnowledge() = default;
-  // kUndefined when nothing is known. For a sequence, of its elements.
-  virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
-  // Unknown when its rank is.
-  virtual OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const = 0;
-  // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is
-  // known.
-  virtual double ElementsOf(const GraphProto& graph, std::string_view value) const = 0;
 };
 
 struct PlanOptions {

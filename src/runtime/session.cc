@@ -33,6 +33,7 @@ Session Session::FromModel(ModelProto model, const SessionOptions& options) {
 std::span<const ValueDescription> Session::inputs() const { return impl_->input_descriptions; }
 std::span<const ValueDescription> Session::outputs() const { return impl_->output_descriptions; }
 const ModelProto& Session::model() const { return impl_->model; }
+std::string Session::Explain() const { return impl_->Explain(); }
 
 ValueMap Session::Run(const ValueMap& inputs, std::span<const std::string> outputs, const RunOptions& options) const {
   return TranslateErrors([&] { return impl_->Run(inputs, outputs, options); });

@@ -75,6 +75,7 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
   }
   types.emplace(Runnable(), custom_ops);
   const GraphProto& graph = Runnable().graph();
+  if (options.optimize) Optimize();
   static_cast<void>(PlanFor(false, false));
   std::unordered_set<std::string_view> initialized;
   for (const TensorProto& tensor : graph.initializer()) initialized.emplace(tensor.name());
@@ -91,6 +92,26 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     if (options.on_warning) options.on_warning(problem.message);
   if (const std::string missing = options.on_warning ? MissingModule(Runnable()) : ""; !missing.empty())
     options.on_warning(missing);
+}
+
+void Session::Impl::Optimize() {
+  optimized = Runnable();
+  types->AddCopy(Runnable().graph(), optimized->graph());
+  try {
+    optimize_report =
+        OptimizeGraphs(*optimized, *types, {.defaults_are_constant = true, .flush_denormals = !options.denormals});
+  } catch (const Error&) {
+    optimized.reset();  // planning says what is wrong
+  }
+}
+
+std::string Session::Impl::Explain() const {
+  if (!optimized) return "the nodes run as they are\n";
+  std::string text =
+      fmt::format("{} nodes, {} after the passes\n", optimize_report.nodes_before, optimize_report.nodes_after);
+  for (const PassReport& pass : optimize_report.passes)
+    if (pass.count > 0) text += fmt::format("{}: {}\n", pass.pass, pass.count);
+  return text;
 }
 
 int Session::Impl::FindInput(std::string_view name) const {
@@ -221,7 +242,7 @@ const GraphPlan& Session::Impl::PlanFor(bool overrides, bool keep_values) const 
     const RunState nobody;
     const RunThreadScope thread(nobody);
     const StopScope unstopped(nullptr);
-    lazy.plan = MakePlan(Runnable(), *types,
+    lazy.plan = MakePlan(optimized && !overrides && !keep_values ? *optimized : Runnable(), *types,
                          {.defaults_are_inputs = overrides,
                           .flush_denormals = !options.denormals,
                           .weight_storage = options.weights,

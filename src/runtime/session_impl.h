@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "onnxseq/session.h"
+#include "passes/optimize.h"
 #include "runtime/custom_ops.h"
 #include "runtime/declared_type.h"
 #include "runtime/executor.h"
@@ -36,6 +37,7 @@ struct Session::Impl {
   Impl(ModelProto model_in, const SessionOptions& options_in);
 
   const ModelProto& Runnable() const { return inlined ? *inlined : model; }
+  std::string Explain() const;
   // The position of the input or output; InvalidArgument when there is none.
   int FindInput(std::string_view name) const;
   int FindOutput(std::string_view name) const;
@@ -52,6 +54,9 @@ struct Session::Impl {
 
   ModelProto model;
   std::optional<ModelProto> inlined;
+  // What runs that neither watch all values nor feed others in the place of defaults go through.
+  std::optional<ModelProto> optimized;
+  OptimizeReport optimize_report;
   SessionOptions options;
   CustomOps custom_ops;
   std::optional<InferredTypes> types;
@@ -63,6 +68,8 @@ struct Session::Impl {
   mutable BlockCachePool blocks;
 
  private:
+  void Optimize();
+
   // A plan made when first needed.
   struct LazyPlan {
     std::once_flag once;

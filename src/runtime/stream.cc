@@ -117,6 +117,8 @@ struct StreamGroup::Impl {
 StreamGroup::Impl::Impl(const Session& session_in, const StreamOptions& options)
     : session(session_in), runner(session_in), batch_symbol(options.batch) {
   for (const ValueDescription& input : session.inputs()) input_axes.push_back(BatchAxis("input", input, batch_symbol));
+  if (!batch_symbol.empty() && std::ranges::all_of(input_axes, [](int axis) { return axis == kNoAxis; }))
+    throw InvalidArgument(fmt::format("no input has a dim {} to batch streams along", batch_symbol));
   is_state_input.resize(input_axes.size());
   is_state_output.resize(session.outputs().size());
   output_axes.resize(session.outputs().size(), kNoAxis);

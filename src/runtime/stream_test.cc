@@ -155,6 +155,7 @@ TEST(StreamTest, WrongOptionsAreRefused) {
             "output \"q\": is to be a state, but the model has no such output");
   EXPECT_EQ(thrown(kSum, {.states = {{"s", "t"}, {"s", "y"}}, .batch = "N"}), "input \"s\": is named in two states");
   EXPECT_EQ(thrown(kSum, SumOptions("")), "input \"s\": is a state without an initial value, and its dim N is open");
+  EXPECT_EQ(thrown(kSum, SumOptions("Q")), "no input has a dim Q to batch streams along");
   EXPECT_EQ(thrown(kSum, SumOptions("T")), "input \"s\": is a state without an initial value, and its dim N is open");
   EXPECT_EQ(thrown(kSum, {.states = {{"s", "t", Tensor::Of<float>(Shape{1, 2, 1}, {1, 2})}}, .batch = "N"}),
             "input \"s\": the initial state is tensor(float)[1,2,1], but a stream is one row along axis 1");

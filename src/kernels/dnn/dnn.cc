@@ -87,7 +87,14 @@ const OnnxseqDnn* Dnn() noexcept {
   }
 }
 
-std::string DnnMissing() { return Wish() == "off" ? "" : FindModule().text; }
+std::string DnnMissing() {
+  const std::string wish = Wish();
+  if (wish == "off") return "";
+  const auto [path, text] = FindModule();
+  // What the user names may be anything: it is looked into at once.
+  if (!wish.empty() && !path.empty() && Dnn() == nullptr) return TheDoor().text + ": slower kernels do its work";
+  return text;
+}
 
 std::string DescribeDnn() { return TheDoor().text; }
 

@@ -94,7 +94,8 @@ std::span<const OpDef> clip_ops() {
        .outputs = {{"output", kNumericTypes, "T"}},
        .attributes = {},
        .shape = ShapeRule,
-       .run = RunInputs},
+       .run = RunInputs,
+       .elementwise = 1},
   };
   return ops;
 }

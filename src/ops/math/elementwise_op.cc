@@ -123,6 +123,7 @@ void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row
   const Tensor aligned = ctx.op().since_version < 7 && count == 2 && last == nullptr ? AlignedToAxis(ctx) : Tensor();
   if (aligned.defined()) last = &aligned;
   Shape shape = BroadcastShapes(ctx, count, last);
+  if (ctx.TakeRows({count, out_type, shape, row, fn, last})) return;
   std::array<const void*, kernels::kMaxOperands> in{};
   std::array<size_t, kernels::kMaxOperands> in_size{};
   std::array<Tensor, kernels::kMaxOperands> held;
@@ -208,7 +209,8 @@ OpDef UnaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunCo
           .outputs = {{output, types, "T"}},
           .attributes = std::move(attributes),
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 1};
 }
 
 OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
@@ -219,7 +221,8 @@ OpDef BinaryOp(std::string_view type, int since, TypeSet types, void (*run)(RunC
           .outputs = {{"C", types, "T"}},
           .attributes = {},
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 3};
 }
 
 OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), void (*shape)(InferScope&)) {
@@ -230,7 +233,8 @@ OpDef CompareOp(std::string_view type, int since, TypeSet types, void (*run)(Run
           .outputs = {{"C", kBoolType}},
           .attributes = {},
           .shape = shape,
-          .run = run};
+          .run = run,
+          .elementwise = 3};
 }
 
 OpDef VariadicOp(std::string_view type, int since, TypeSet types, void (*run)(RunContext&), std::string_view output,

@@ -48,8 +48,6 @@ struct RowsCall {
   const void* fn;
   const Tensor* last;
 };
-// Bytes of an element in memory, of a type with a C++ type of its own.
-size_t ElementSize(TensorType type);
 // Output 0 = rows over inputs [0, count), into the memory of an input of the same type and shape where nobody needs it
 // any more. `last`, where given, stands for the last input: with another element type or shape.
 void RunRows(RunContext& ctx, int count, TensorType out_type, kernels::RowFn row, const void* fn,

@@ -37,7 +37,8 @@ std::span<const OpDef> is_inf_ops() {
        .outputs = {{"Y", kBoolType}},
        .attributes = {{"detect_negative", AttrKind::kInt}, {"detect_positive", AttrKind::kInt}},
        .shape = ShapeRule,
-       .run = Run},
+       .run = Run,
+       .elementwise = 1},
   };
   return ops;
 }

@@ -36,7 +36,8 @@ std::span<const OpDef> is_nan_ops() {
        .outputs = {{"Y", kBoolType}},
        .attributes = {},
        .shape = ShapeRule,
-       .run = Run},
+       .run = Run,
+       .elementwise = 1},
   };
   return ops;
 }

@@ -92,7 +92,8 @@ OpDef VersionOf(int since, TypeSet x, TypeSet y, std::string_view y_type) {
           .outputs = {{"Z", x, "T"}},
           .attributes = {},
           .shape = ShapeRule,
-          .run = Run};
+          .run = Run,
+          .elementwise = 1};
 }
 
 }  // namespace

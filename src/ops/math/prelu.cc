@@ -69,7 +69,8 @@ OpDef VersionOf(int since, TypeSet types) {
           .outputs = {{"Y", types, "T"}},
           .attributes = {},
           .shape = ShapeRule,
-          .run = Run};
+          .run = Run,
+          .elementwise = 3};
 }
 
 OpDef ChannelVersion(int since) {

@@ -50,7 +50,8 @@ std::span<const OpDef> where_ops() {
        .outputs = {{"output", kAllTypes, "T"}},
        .attributes = {},
        .shape = ShapeRule,
-       .run = Run},
+       .run = Run,
+       .elementwise = 7},
   };
   return ops;
 }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic, comparison, logic and conversion, element by element.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "openvino_io/ir_layer_functions.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+std::string_view OnnxTypeOf(const IrLowering& l) { return FindIrLayer(l.layer().type)->onnx; }
+
+TensorType CommonType(IrLowering& l) {
+  return l.input(0).type != TensorType::kUndefined ? l.input(0).type : l.input(1).type;
+}
+
+void BroadcastRank(IrLowering& l) {
+  if (l.input(0).rank >= 0 && l.input(1).rank >= 0) l.output(0).rank = std::max(l.input(0).rank, l.input(1).rank);
+}
+
+// What remains of integer division, as C has it.
+std::string Remainder(IrLowering& l, const std::string& a, const std::string& b) {
+  std::string remainder = l.Temporary("remainder");
+  SetInt(l.Node("Mod", {a, b}, {remainder}), "fmod", 1);
+  return remainder;
+}
+
+bool IsUnsigned(TensorType type) {
+  return type == TensorType::kUint8 || type == TensorType::kUint16 || type == TensorType::kUint32 ||
+         type == TensorType::kUint64;
+}
+
+}  // namespace
+
+void LowerUnary(IrLowering& l) {
+  l.DirectNode(OnnxTypeOf(l));
+  l.SameAs(0);
+}
+
+void LowerPredicate(IrLowering& l) {
+  l.DirectNode(OnnxTypeOf(l));
+  l.SameAs(0);
+  l.output(0).type = TensorType::kBool;
+}
+
+// Both broadcast as numpy does; "none" only forbids what numpy would allow.
+void CheckBroadcast(const IrLowering& l) {
+  const std::string broadcast = l.attrs().String("auto_broadcast", "numpy");
+  if (broadcast != "numpy" && broadcast != "none")
+    l.Refuse(fmt::format("attribute 'auto_broadcast' {} has no ONNX operator", QuoteForMessage(broadcast)));
+}
+
+void LowerBinary(IrLowering& l) {
+  CheckBroadcast(l);
+  l.DirectNode(OnnxTypeOf(l));
+  l.output(0).type = CommonType(l);
+  BroadcastRank(l);
+}
+
+void LowerComparison(IrLowering& l) {
+  LowerBinary(l);
+  l.output(0).type = TensorType::kBool;
+}
+
+void LowerNotEqual(IrLowering& l) {
+  CheckBroadcast(l);
+  l.Finish("Not", {l.Apply("Equal", {l.Use(0), l.Use(1)})});
+  l.output(0).type = TensorType::kBool;
+  BroadcastRank(l);
+}
+
+// Integers divide towards minus infinity unless m_pythondiv is off, in ONNX towards zero: one less where the remainder
+// that goes with the one is not that of the other.
+void LowerDivide(IrLowering& l) {
+  const TensorType type = CommonType(l);
+  if (!l.attrs().Bool("m_pythondiv", true) || onnx_optim::IsFloatTensorType(type) || IsUnsigned(type))
+    return LowerBinary(l);
+  if (type == TensorType::kUndefined) l.Refuse("its element type must be known: integer division rounds down");
+  CheckBroadcast(l);
+  const std::string a = l.Use(0), b = l.Use(1);
+  const std::string same = l.Apply("Equal", {l.Apply("Mod", {a, b}), Remainder(l, a, b)});
+  l.Finish("Sub", {l.Apply("Div", {a, b}), l.CastTo(l.Apply("Not", {same}), type)});
+  l.output(0).type = type;
+  BroadcastRank(l);
+}
+
+void LowerMod(IrLowering& l) {
+  CheckBroadcast(l);
+  SetInt(l.DirectNode("Mod"), "fmod", 1);
+  l.output(0).type = CommonType(l);
+  BroadcastRank(l);
+}
+
+// The remainder with the sign of the divisor. ONNX has it for integers only.
+void LowerFloorMod(IrLowering& l) {
+  const TensorType type = CommonType(l);
+  if (type == TensorType::kUndefined) l.Refuse("its element type must be known");
+  CheckBroadcast(l);
+  const std::string a = l.Use(0), b = l.Use(1);
+  if (!onnx_optim::IsFloatTensorType(type)) {
+    l.Finish("Mod", {a, b});
+  } else {
+    const std::string remainder = Remainder(l, a, b), zero = l.ScalarConstant("zero", type, 0);
+    const std::string signs_differ = l.Apply("Xor", {l.Apply("Less", {remainder, zero}), l.Apply("Less", {b, zero})});
+    const std::string add = l.Apply("And", {signs_differ, l.Apply("Not", {l.Apply("Equal", {remainder, zero})})});
+    l.Finish("Where", {add, l.Apply("Add", {remainder, b}), remainder});
+  }
+  l.output(0).type = type;
+  BroadcastRank(l);
+}
+
+void LowerSquaredDifference(IrLowering& l) {
+  CheckBroadcast(l);
+  const std::string difference = l.Apply("Sub", {l.Use(0), l.Use(1)});
+  l.Finish("Mul", {difference, difference});
+  l.output(0).type = CommonType(l);
+  BroadcastRank(l);
+}
+
+void LowerSelect(IrLowering& l) {
+  CheckBroadcast(l);
+  l.DirectNode("Where");
+  l.output(0).type = l.input(1).type != TensorType::kUndefined ? l.input(1).type : l.input(2).type;
+  const int ranks[] = {l.input(0).rank, l.input(1).rank, l.input(2).rank};
+  if (*std::min_element(ranks, ranks + 3) >= 0) l.output(0).rank = *std::max_element(ranks, ranks + 3);
+}
+
+void LowerConvert(IrLowering& l) {
+  const TensorType type = l.attrs().ElementType("destination_type");
+  if (type == TensorType::kUndefined)
+    l.Refuse(fmt::format("element type {} has no ONNX type", QuoteForMessage(l.attrs().String("destination_type"))));
+  SetInt(l.Finish("Cast", {l.Use(0)}), "to", onnx_optim::TensorTypeToDataType(type));
+  l.output(0).type = type;
+  l.output(0).rank = l.input(0).rank;
+}
+
+void LowerConvertLike(IrLowering& l) {
+  l.DirectNode("CastLike");
+  l.output(0).type = l.input(1).type;
+  l.output(0).rank = l.input(0).rank;
+}
+
+// Halves go to even, or away from zero: there the fraction, which floor leaves exact, decides.
+void LowerRound(IrLowering& l) {
+  const std::string mode = l.attrs().String("mode", "half_to_even");
+  if (mode == "half_to_even") {
+    l.DirectNode("Round");
+  } else if (mode == "half_away_from_zero") {
+    const TensorType type = l.KnownType(0);
+    const std::string x = l.Use(0), size = l.Apply("Abs", {x}), floor = l.Apply("Floor", {size});
+    const std::string up =
+        l.Apply("GreaterOrEqual", {l.Apply("Sub", {size, floor}), l.ScalarConstant("half", type, 0.5)});
+    const std::string rounded = l.Apply("Add", {floor, l.CastTo(up, type)});
+    l.Finish("Mul", {l.Apply("Sign", {x}), rounded});
+  } else {
+    l.layer().Fail("attribute 'mode'",
+                   fmt::format("must be half_to_even or half_away_from_zero, got {}", QuoteForMessage(mode)));
+  }
+  l.SameAs(0);
+}
+
+void LowerIsInf(IrLowering& l) {
+  NodeProto& node = l.DirectNode("IsInf");
+  SetInt(node, "detect_negative", l.attrs().Bool("detect_negative", true) ? 1 : 0);
+  SetInt(node, "detect_positive", l.attrs().Bool("detect_positive", true) ? 1 : 0);
+  l.SameAs(0);
+  l.output(0).type = TensorType::kBool;
+}
+
+void LowerIsFinite(IrLowering& l) {
+  const std::string x = l.Use(0);
+  l.Finish("Not", {l.Apply("Or", {l.Apply("IsNaN", {x}), l.Apply("IsInf", {x})})});
+  l.SameAs(0);
+  l.output(0).type = TensorType::kBool;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

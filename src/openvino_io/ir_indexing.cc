@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing at indices.
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+#include "openvino_io/ir_layer_functions.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+std::string Indices(IrLowering& l, int i) {
+  const TensorType type = l.input(i).type;
+  return type == TensorType::kInt64 || type == TensorType::kInt32 ? l.Use(i) : l.Int64(i, false);
+}
+
+// The name ONNX has for a reduction; "" for none.
+std::string Reduction(const IrLowering& l) {
+  const std::string reduction = l.attrs().String("reduction", "none");
+  if (reduction == "none") return "";
+  if (reduction == "sum") return "add";
+  if (reduction == "prod") return "mul";
+  if (reduction == "min" || reduction == "max") return reduction;
+  l.Refuse(fmt::format("reduction {} has no ONNX operator", QuoteForMessage(reduction)));
+}
+
+// The axes [from, from + count) of a value of this rank in front, or back from there.
+std::vector<int64_t> ToFront(int64_t rank, int64_t from, int64_t count) {
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i < count; ++i) perm.push_back(from + i);
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i < from || i >= from + count) perm.push_back(i);
+  }
+  return perm;
+}
+std::vector<int64_t> Inverse(const std::vector<int64_t>& perm) {
+  std::vector<int64_t> inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+std::string Transposed(IrLowering& l, const std::string& value, const std::vector<int64_t>& perm) {
+  std::string output = l.Temporary("transposed");
+  SetInts(l.Node("Transpose", {value}, {output}), "perm", perm);
+  return output;
+}
+
+}  // namespace
+
+void LowerGather(IrLowering& l) {
+  int64_t axis = l.ConstantInt(2, "input 2 'axis'"), batch = l.attrs().Int("batch_dims", 0);
+  if (batch < 0) batch += l.KnownRank(1, "to count batch_dims");
+  if (batch != 0) {
+    if (axis < 0) axis += l.KnownRank(0, "to count the axis");
+    if (axis != batch) l.Refuse(fmt::format("batch_dims {} with axis {} has no ONNX operator", batch, axis));
+    const std::string indices =
+        l.Apply("Unsqueeze", {l.Int64(1, false), l.Int64Constant("axes", std::array<int64_t, 1>{-1})});
+    SetInt(l.Finish("GatherND", {l.Use(0), indices}), "batch_dims", batch);
+  } else {
+    SetInt(l.Finish("Gather", {l.Use(0), Indices(l, 1)}), "axis", axis);
+  }
+  l.output(0).type = l.input(0).type;
+  if (l.input(0).rank >= 0 && l.input(1).rank >= 0)
+    l.output(0).rank = l.input(0).rank + l.input(1).rank - 1 - static_cast<int>(batch);
+}
+
+void LowerGatherElements(IrLowering& l) {
+  SetInt(l.Finish("GatherElements", {l.Use(0), Indices(l, 1)}), "axis", l.attrs().Int("axis"));
+  l.output(0).type = l.input(0).type;
+  l.output(0).rank = l.input(1).rank;
+}
+
+// Before opset8 several batch dims became one in the output.
+void LowerGatherNd(IrLowering& l) {
+  const int64_t batch = l.attrs().Int("batch_dims", 0);
+  if (batch > 1 && l.layer().opset < 8)
+    l.Refuse(fmt::format("batch_dims {} of {} become one axis, which has no ONNX operator", batch, l.layer().version));
+  SetInt(l.Finish("GatherND", {l.Use(0), l.Int64(1, false)}), "batch_dims", batch);
+  l.output(0).type = l.input(0).type;
+}
+
+void LowerNonZero(IrLowering& l) {
+  const std::string indices = l.IndicesName(0, "output_type", TensorType::kInt64);
+  l.Node("NonZero", {l.Use(0)}, {indices});
+  l.FinishIndices(indices, 0);
+  l.output(0).rank = 2;
+}
+
+void LowerScatterElements(IrLowering& l) {
+  if (!l.attrs().Bool("use_init_val", true)) l.Refuse("use_init_val \"false\" has no ONNX operator");
+  const std::string reduction = Reduction(l);
+  const int64_t axis = l.ConstantInt(3, "input 3 'axis'");
+  NodeProto& node = l.Finish("ScatterElements", {l.Use(0), Indices(l, 1), l.Use(2)});
+  SetInt(node, "axis", axis);
+  if (!reduction.empty()) SetString(node, "reduction", reduction);
+  l.SameAs(0);
+}
+
+void LowerScatterNd(IrLowering& l) {
+  std::string updates = l.Use(2), reduction;
+  if (l.attrs().String("reduction", "none") == "sub") {
+    updates = l.Apply("Neg", {updates});
+    reduction = "add";
+  } else {
+    reduction = Reduction(l);
+  }
+  NodeProto& node = l.Finish("ScatterND", {l.Use(0), l.Int64(1, false), updates});
+  if (!reduction.empty()) SetString(node, "reduction", reduction);
+  l.SameAs(0);
+}
+
+// Whole slices along one axis: with that in front, and that of the updates too, it is what ScatterND writes.
+void LowerScatterUpdate(IrLowering& l) {
+  int64_t axis = l.ConstantInt(3, "input 3 'axis'");
+  const std::string indices =
+      l.Apply("Unsqueeze", {l.Int64(1, false), l.Int64Constant("axes", std::array<int64_t, 1>{-1})});
+  if (axis == 0) {
+    l.Finish("ScatterND", {l.Use(0), indices, l.Use(2)});
+  } else {
+    const int64_t rank = l.KnownRank(0, "to write along an axis"), count = l.KnownRank(1, "to write along an axis");
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) l.layer().Fail("input 3 'axis'", fmt::format("must be an axis of rank {}", rank));
+    const std::vector<int64_t> front = ToFront(rank, axis, 1);
+    const std::string data = Transposed(l, l.Use(0), front);
+    const std::string updates = Transposed(l, l.Use(2), ToFront(rank - 1 + count, axis, count));
+    SetInts(l.Finish("Transpose", {l.Apply("ScatterND", {data, indices, updates})}), "perm", Inverse(front));
+  }
+  l.SameAs(0);
+}
+
+// Sorted by value, not at all, or by index: then the chosen indices are sorted and read again.
+void LowerTopK(IrLowering& l) {
+  const IrAttributes attrs = l.attrs();
+  const std::string mode = attrs.String("mode"), sort = attrs.String("sort");
+  if (mode != "max" && mode != "min")
+    l.layer().Fail("attribute 'mode'", fmt::format("must be max or min, got {}", QuoteForMessage(mode)));
+  if (sort != "value" && sort != "index" && sort != "none")
+    l.layer().Fail("attribute 'sort'", fmt::format("must be value, index or none, got {}", QuoteForMessage(sort)));
+  const int64_t axis = attrs.Int("axis");
+  const std::string x = l.Use(0), k = l.Int64(1, true), values = l.output(0).name;
+  const std::string indices = l.IndicesName(1, "index_element_type", TensorType::kInt32);
+  const auto top_k = [&](const std::string& from, bool largest, std::vector<std::string> outputs) {
+    NodeProto& node = l.Node("TopK", {from, k}, std::move(outputs));
+    SetInt(node, "axis", axis);
+    SetInt(node, "largest", largest ? 1 : 0);
+    SetInt(node, "sorted", sort == "none" ? 0 : 1);
+  };
+  if (sort == "index") {
+    const std::string chosen = l.Temporary("chosen");
+    top_k(x, mode == "max", {l.Temporary("by_value"), chosen});
+    top_k(chosen, false, {indices, l.Temporary("order")});
+    SetInt(l.Finish("GatherElements", {x, indices}), "axis", axis);
+  } else {
+    top_k(x, mode == "max", {values, indices});
+  }
+  l.FinishIndices(indices, 1);
+  l.SameAs(0);
+  l.output(1).rank = l.input(0).rank;
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

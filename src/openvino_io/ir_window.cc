@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and pooling.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "openvino_io/ir_layer_functions.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+std::string AutoPad(const IrLowering& l) {
+  const std::string text = l.attrs().String("auto_pad", "explicit");
+  if (text == "explicit" || text == "notset" || text == "EXPLICIT") return "NOTSET";
+  if (text == "same_upper" || text == "SAME_UPPER") return "SAME_UPPER";
+  if (text == "same_lower" || text == "SAME_LOWER") return "SAME_LOWER";
+  if (text == "valid" || text == "VALID") return "VALID";
+  l.layer().Fail("attribute 'auto_pad'",
+                 fmt::format("must be explicit, same_upper, same_lower or valid, got {}", QuoteForMessage(text)));
+}
+
+std::vector<int64_t> Pads(const IrLowering& l) {
+  std::vector<int64_t> pads = l.attrs().Ints("pads_begin");
+  const std::vector<int64_t> end = l.attrs().Ints("pads_end");
+  pads.insert(pads.end(), end.begin(), end.end());
+  return pads;
+}
+
+// Strides, dilations and padding, which mean the same in both.
+void SetWindow(IrLowering& l, NodeProto& node) {
+  const std::string auto_pad = AutoPad(l);
+  if (auto_pad != "NOTSET") {
+    SetString(node, "auto_pad", auto_pad);
+  } else if (const auto pads = Pads(l); !pads.empty()) {
+    SetInts(node, "pads", pads);
+  }
+  if (const auto strides = l.attrs().Ints("strides"); !strides.empty()) SetInts(node, "strides", strides);
+  if (const auto dilations = l.attrs().Ints("dilations"); !dilations.empty()) SetInts(node, "dilations", dilations);
+}
+
+bool IsGrouped(const IrLowering& l) { return l.layer().type.starts_with("Group"); }
+
+// Weights that have the groups as an axis of their own, which ONNX joins with the next one.
+std::string JoinGroups(IrLowering& l, int64_t& groups) {
+  const std::vector<int64_t> dims = l.DimsOf(1);
+  if (dims.size() < 4 || std::find(dims.begin(), dims.end(), -1) != dims.end())
+    l.Refuse("the dims of the weights must be known, at least 4 of them");
+  groups = dims[0];
+  std::vector<int64_t> joined(dims.begin() + 1, dims.end());
+  joined.front() = -1;
+  return l.Apply("Reshape", {l.Use(1), l.Int64Constant("shape", joined)});
+}
+
+void Convolve(IrLowering& l, std::string_view op_type, const std::vector<int64_t>& output_padding) {
+  int64_t groups = 1;
+  const std::string weights = IsGrouped(l) ? JoinGroups(l, groups) : l.Use(1);
+  NodeProto& node = l.Finish(op_type, {l.Use(0), weights});
+  SetWindow(l, node);
+  if (groups != 1) SetInt(node, "group", groups);
+  if (!output_padding.empty()) SetInts(node, "output_padding", output_padding);
+  l.SameAs(0);
+}
+
+// The windows of a pool: kernel and rounding. A window that begins behind the data is none in ONNX; of those of
+// "ceil" it must be certain that there is none such.
+void SetPool(IrLowering& l, NodeProto& node) {
+  const IrAttributes attrs = l.attrs();
+  const std::vector<int64_t> kernel = attrs.Ints("kernel");
+  const std::string rounding = attrs.String("rounding_type", "floor");
+  if (rounding != "floor" && rounding != "ceil" && rounding != "ceil_torch")
+    l.layer().Fail("attribute 'rounding_type'",
+                   fmt::format("must be floor, ceil or ceil_torch, got {}", QuoteForMessage(rounding)));
+  if (rounding == "ceil" && AutoPad(l) == "NOTSET") {
+    const std::vector<int64_t> end = attrs.Ints("pads_end"), strides = attrs.Ints("strides"),
+                               dilations = attrs.Ints("dilations");
+    for (size_t i = 0; i < kernel.size(); ++i) {
+      const auto number = [i](const std::vector<int64_t>& values, int64_t absent) {
+        return static_cast<double>(i < values.size() ? values[i] : absent);
+      };
+      const double reach = (number(kernel, 1) - 1) * number(dilations, 1) + 1;
+      if (number(end, 0) + number(strides, 1) > reach)
+        l.Refuse("rounding_type \"ceil\" where a window may begin behind the data has no ONNX operator");
+    }
+  }
+  SetInts(node, "kernel_shape", kernel);
+  SetWindow(l, node);
+  if (rounding != "floor") SetInt(node, "ceil_mode", 1);
+}
+
+}  // namespace
+
+void LowerConvolution(IrLowering& l) { Convolve(l, "Conv", {}); }
+
+void LowerConvolutionBackprop(IrLowering& l) {
+  if (l.input_size() > 2) l.Refuse("an output shape as input 2 is not read");
+  const std::string auto_pad = AutoPad(l);
+  if (auto_pad.starts_with("SAME")) l.Refuse("auto_pad same_upper and same_lower without an output shape are not read");
+  Convolve(l, "ConvTranspose", l.attrs().Ints("output_padding"));
+}
+
+void LowerAvgPool(IrLowering& l) {
+  const bool exclude = l.attrs().Bool("exclude-pad", false);
+  const std::vector<int64_t> pads = Pads(l);
+  const bool padded = AutoPad(l) != "NOTSET" || std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
+  if (!exclude && l.attrs().String("rounding_type", "floor") != "floor")
+    l.Refuse("rounding up with exclude-pad \"false\" has no ONNX operator");
+  NodeProto& node = l.DirectNode("AveragePool");
+  SetPool(l, node);
+  if (!exclude && padded) SetInt(node, "count_include_pad", 1);
+  l.SameAs(0);
+}
+
+// From opset8 on it gives the indices too, counted from `axis` on.
+void LowerMaxPool(IrLowering& l) {
+  if (l.layer().outputs.size() > 2)
+    l.layer().Fail("", fmt::format("must have 1 or 2 outputs, got {}", l.layer().outputs.size()));
+  std::vector<std::string> outputs{l.output(0).name};
+  if (l.layer().outputs.size() == 2) {
+    if (l.attrs().Int("axis", 0) != 0)
+      l.Refuse(fmt::format("axis {} of the indices: ONNX has 0 only", l.attrs().Int("axis")));
+    outputs.push_back(l.IndicesName(1, "index_element_type", TensorType::kInt64));
+    l.output(1).rank = l.input(0).rank;
+  }
+  SetPool(l, l.Node("MaxPool", {l.Use(0)}, outputs));
+  if (outputs.size() == 2) l.FinishIndices(outputs[1], 1);
+  l.SameAs(0);
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a Conv and can be done by its weights and bias.
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/node_attributes.h"
+#include "passes/passes.h"
+#include "values/tensor_proto.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+constexpr int kAbsent = GraphEdit::kAbsent;
+
+// The Conv that makes v, for node n alone.
+int ConvBefore(const GraphEdit& edit, int v, int n) {
+  const int conv = v == kAbsent ? kAbsent : edit.producer(v);
+  return conv != kAbsent && edit.Is(conv, "Conv") && edit.IsOnlyUsedBy(v, n) ? conv : kAbsent;
+}
+
+// A constant of floats of at most kMaxFoldedRead bytes; undefined otherwise.
+Tensor Floats(const GraphEdit& edit, int v) {
+  const TensorProto* constant = edit.Constant(v);
+  if (constant == nullptr || constant->data_type() != TensorProto::FLOAT) return {};
+  double bytes = 4;
+  for (const int64_t dim : constant->dims()) bytes *= static_cast<double>(dim);
+  if (!(bytes >= 0) || bytes > static_cast<double>(kMaxFoldedRead)) return {};
+  try {
+    return TensorFromProto(*constant);
+  } catch (const std::exception&) {
+    return {};  // planning says what is wrong
+  }
+}
+
+bool Fold(GraphEdit& edit, int n) {
+  const int conv = ConvBefore(edit, edit.input(n, 0), n);
+  if (conv == kAbsent || edit.inputs(n).size() != 5) return false;
+  const NodeAttributes attributes(edit.node(n));
+  for (size_t i = 1; i < edit.outputs(n).size(); ++i)
+    if (edit.outputs(n)[i] != kAbsent) return false;
+  if (attributes.Int("training_mode", 0) != 0 || attributes.Int("spatial", 1) != 1) return false;
+  const Tensor weights = Floats(edit, edit.input(conv, 1));
+  if (!weights.defined() || weights.rank() < 3) return false;
+  const int64_t channels = weights.dim(0);
+  std::vector<Tensor> terms;  // scale, B, mean, variance
+  for (size_t i = 1; i < 5; ++i) {
+    terms.push_back(Floats(edit, edit.input(n, i)));
+    if (!terms.back().defined() || terms.back().shape() != Shape{channels}) return false;
+  }
+  Tensor bias;
+  if (edit.input(conv, 2) != kAbsent) {
+    bias = Floats(edit, edit.input(conv, 2));
+    if (!bias.defined() || bias.shape() != Shape{channels}) return false;
+  }
+  const auto epsilon = static_cast<double>(attributes.Float("epsilon", 1e-5f));
+  Tensor new_weights(TensorType::kFloat, weights.shape()), new_bias(TensorType::kFloat, Shape{channels});
+  const std::span<const float> from = weights.View<float>();
+  const std::span<float> to = new_weights.MutableView<float>(), to_bias = new_bias.MutableView<float>();
+  const size_t per_channel = channels == 0 ? 0 : from.size() / static_cast<size_t>(channels);
+  for (size_t c = 0; c < to_bias.size(); ++c) {
+    const auto term = [&](size_t i) { return static_cast<double>(terms[i].View<float>()[c]); };
+    const double factor = term(0) / std::sqrt(term(3) + epsilon);
+    const double before = bias.defined() ? static_cast<double>(bias.View<float>()[c]) : 0;
+    to_bias[c] = static_cast<float>((before - term(2)) * factor + term(1));
+    if (!std::isfinite(factor) || !std::isfinite(to_bias[c])) return false;
+    for (size_t i = c * per_channel; i < (c + 1) * per_channel; ++i)
+      to[i] = static_cast<float>(static_cast<double>(from[i]) * factor);
+  }
+  if (!edit.Replace(edit.outputs(n)[0], edit.input(n, 0))) return false;
+  edit.Remove(n);
+  edit.SetInput(conv, 1, edit.AddConstant(TensorToProto(new_weights), edit.name(edit.input(conv, 1))));
+  edit.SetInput(conv, 2, edit.AddConstant(TensorToProto(new_bias), edit.name(edit.outputs(conv)[0])));
+  return true;
+}
+
+// Whether dims of the weights say that a tensor of this shape has one element per channel of the Conv's output, of
+// that many axes.
+bool IsPerChannel(const Shape& shape, int64_t channels, int axes) {
+  const int lead = axes - shape.rank();
+  if (lead < 0 || lead > 1) return false;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] != (i + lead == 1 ? channels : 1)) return false;
+  return true;
+}
+
+bool FuseBias(GraphEdit& edit, int n) {
+  for (const size_t side : {0, 1}) {
+    const int conv = ConvBefore(edit, edit.input(n, side), n);
+    if (conv == kAbsent || edit.input(conv, 2) != kAbsent) continue;
+    // Halves are rounded between the two.
+    const TensorProto* weights = edit.Constant(edit.input(conv, 1));
+    const Tensor added = Floats(edit, edit.input(n, 1 - side));
+    if (weights == nullptr || weights->data_type() != TensorProto::FLOAT || weights->dims_size() < 3 ||
+        !added.defined() || !IsPerChannel(added.shape(), weights->dims(0), weights->dims_size()))
+      continue;
+    if (!edit.Replace(edit.outputs(n)[0], edit.input(n, side))) return false;
+    const std::string name = edit.name(edit.input(n, 1 - side));
+    edit.Remove(n);
+    edit.SetInput(conv, 2, edit.AddConstant(TensorToProto(added.WithShape(Shape{weights->dims(0)})), name));
+    return true;
+  }
+  return false;
+}
+
+int64_t ForEach(GraphEdit& edit, std::string_view type, bool (*fuse)(GraphEdit&, int)) {
+  int64_t fused = 0;
+  for (int n = 0; n < edit.node_size(); ++n) {
+    if (!edit.Is(n, type) || edit.outputs(n).empty() || edit.outputs(n)[0] == kAbsent) continue;
+    try {
+      fused += fuse(edit, n) ? 1 : 0;
+    } catch (const std::exception&) {
+      // An attribute of the wrong type: planning says so.
+    }
+  }
+  return fused;
+}
+
+}  // namespace
+
+int64_t FoldBatchNormalization(GraphEdit& edit) { return ForEach(edit, "BatchNormalization", Fold); }
+int64_t FuseConvBias(GraphEdit& edit) { return ForEach(edit, "Add", FuseBias); }
+
+}  // namespace ONNX_LIGHT_NAMESPACE

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/optimize.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <unordered_set>
+
+#include "ops/internal/internal_domain.h"
+#include "passes/passes.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+struct Pass {
+  std::string_view name;
+  int64_t (*run)(GraphEdit&);
+  bool standard;  // what it makes may be saved
+};
+// What one pass makes, the next ones find.
+constexpr Pass kPasses[] = {
+    {"fold constants", FoldConstants, true},      {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},      {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},       {"remove dead nodes", RemoveDead, true},
+    {"fuse elementwise", FuseElementwise, false},
+};
+// Initializers need not be graph inputs from here on.
+constexpr int64_t kFreeInitializers = 4;
+
+std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+class Optimizer {
+ public:
+  Optimizer(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options)
+      : model_(model), standard_only_(options.standard_only), captures_(model.graph()) {
+    context_.types = &types;
+    context_.defaults_are_constant = options.defaults_are_constant;
+    context_.flush_denormals = options.flush_denormals;
+    for (const FunctionProto& function : model.functions())
+      context_.functions.emplace(Domain(function.domain()), function.name());
+    for (const OperatorSetIdProto& import : model.opset_import())
+      context_.opsets.insert_or_assign(std::string(Domain(import.domain())), import.version());
+    context_.opsets.insert_or_assign(std::string(kInternalDomain), 1);
+    context_.new_name = [this](std::string_view name) { return NewName(name); };
+    for (const Pass& pass : kPasses) report_.passes.push_back({pass.name, 0});
+  }
+
+  OptimizeReport Run() {
+    Graph(*model_.mutable_graph(), nullptr);
+    if (!standard_only_) {
+      OperatorSetIdProto& import = *model_.add_opset_import();
+      import.set_domain(String(kInternalDomain));
+      import.set_version(1);
+    }
+    if (made_initializers_ && model_.ir_version() < kFreeInitializers) model_.set_ir_version(kFreeInitializers);
+    return std::move(report_);
+  }
+
+ private:
+  void Graph(GraphProto& graph, const GraphEdit* outer) {
+    report_.nodes_before += graph.node_size();
+    GraphEdit edit(graph, captures_, outer, context_);
+    for (size_t i = 0; i < std::size(kPasses); ++i)
+      if (kPasses[i].standard || !standard_only_) report_.passes[i].count += kPasses[i].run(edit);
+    made_initializers_ = edit.Commit() || made_initializers_;
+    report_.nodes_after += graph.node_size();
+    for (NodeProto& node : graph.node()) {
+      if (node.domain() == kInternalDomain) continue;
+      for (AttributeProto& attribute : node.attribute()) {
+        if (attribute.has_g()) Graph(attribute.ref_g(), &edit);
+        for (GraphProto& body : attribute.graphs()) Graph(body, &edit);
+      }
+    }
+  }
+
+  std::string NewName(std::string_view like) {
+    if (names_.empty()) CollectNames(model_.graph());
+    for (;;) {
+      std::string name = fmt::format("{}__{}", like, ++names_made_);
+      if (names_.insert(name).second) return name;
+    }
+  }
+  void CollectNames(const GraphProto& graph) {
+    for (const auto& input : graph.input()) names_.insert(input.name());
+    for (const TensorProto& tensor : graph.initializer()) names_.insert(tensor.name());
+    for (const SparseTensorProto& tensor : graph.sparse_initializer()) names_.insert(tensor.values().name());
+    for (const NodeProto& node : graph.node()) {
+      for (const String& name : node.output()) names_.insert(name);
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { CollectNames(body); });
+    }
+  }
+
+  ModelProto& model_;
+  bool standard_only_;
+  Captures captures_;
+  EditContext context_;
+  OptimizeReport report_;
+  bool made_initializers_ = false;
+  std::unordered_set<std::string> names_;
+  int64_t names_made_ = 0;
+};
+
+}  // namespace
+
+OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options) {
+  return Optimizer(model, types, options).Run();
+}
+
+}  // namespace ONNX_LIGHT_NAMESPACE

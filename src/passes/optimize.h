@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// All passes over a model, its bodies included.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "onnx_proto/onnx.h"
+#include "passes/type_knowledge.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+
+struct OptimizeOptions {
+  // Nothing but what ONNX files may hold: no operators of kInternalDomain.
+  bool standard_only = false;
+  // Initializers that are graph inputs are constants: for runs that feed nothing in their place.
+  bool defaults_are_constant = false;
+  bool flush_denormals = true;
+};
+
+// What one pass did in all graphs together: see passes.h for what is counted.
+struct PassReport {
+  std::string_view pass;
+  int64_t count = 0;
+};
+
+struct OptimizeReport {
+  int64_t nodes_before = 0, nodes_after = 0;  // bodies' included, fused ones counted once
+  std::vector<PassReport> passes;
+};
+
+// Rewrites the model into one with the same inputs and outputs that gives the same: to the bit, but where
+// BatchNormalization went into weights. `types` knows the graphs of this very model. Functions of the model are left
+// alone. What is wrong with the model is left as it is, for
+// planning to say; where that shows before all passes are through, this throws (InvalidArgument), and the model is to
+// be thrown away.
+OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options = {});
+
+}  // namespace ONNX_LIGHT_NAMESPACE

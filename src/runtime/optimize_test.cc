@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions with and without passes: the same results, errors and inner values.
+#include <gmock/gmock.h>
+
+#include "onnx_io/text_parser.h"
+#include "onnxseq/errors.h"
+#include "onnxseq/model_io.h"
+#include "onnxseq/session.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using ::testing::ElementsAre;
+
+ModelProto Model(const std::string& graph) {
+  return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]>\n" + graph);
+}
+Session Loaded(const std::string& graph, bool optimize = true) {
+  SessionOptions options;
+  options.threads = 1;
+  options.optimize = optimize;
+  return Session::FromModel(Model(graph), options);
+}
+std::vector<float> Floats(const Value& value) {
+  const std::span<const float> view = value.tensor().View<float>();
+  return {view.begin(), view.end()};
+}
+
+constexpr const char* kChain = R"(g (float[N] x) => (float[N] y) <float two = {2}> {
+  i = Identity(x)
+  [scale] s = Mul(i, two)
+  [shift] t = Add(s, two)
+  y = Relu(t)
+})";
+
+TEST(Optimize, ExplainsWhatItDid) {
+  EXPECT_EQ(Loaded(kChain).Explain(), "4 nodes, 1 after the passes\nremove no-ops: 1\nfuse elementwise: 1\n");
+  EXPECT_EQ(Loaded(kChain, false).Explain(), "the nodes run as they are\n");
+}
+
+TEST(Optimize, GivesTheSame) {
+  const ValueMap feeds = {{"x", Tensor::Of<float>({3}, {1, -2, 3})}};
+  EXPECT_THAT(Floats(Loaded(kChain).Run(feeds).at("y")), ElementsAre(4, 0, 8));
+  EXPECT_THAT(Floats(Loaded(kChain, false).Run(feeds).at("y")), ElementsAre(4, 0, 8));
+}
+
+TEST(Optimize, InnerValuesAreStillThere) {
+  const ValueMap feeds = {{"x", Tensor::Of<float>({2}, {1, -2})}};
+  const std::vector<std::string> wanted = {"i", "s", "t", "y"};
+  const ValueMap values = Loaded(kChain).Run(feeds, wanted);
+  EXPECT_THAT(Floats(values.at("i")), ElementsAre(1, -2));
+  EXPECT_THAT(Floats(values.at("s")), ElementsAre(2, -4));
+  EXPECT_THAT(Floats(values.at("t")), ElementsAre(4, -2));
+  EXPECT_THAT(Floats(values.at("y")), ElementsAre(4, 0));
+}
+
+class Names : public RunObserver {
+ public:
+  void OnNode(const NodeEvent& event) override { names.push_back(event.node.name()); }
+  std::vector<std::string> names;
+};
+
+TEST(Optimize, FusedNodesAreCalledByTheirParts) {
+  Names names;
+  RunOptions options;
+  options.observer = &names;
+  Loaded(kChain).Run({{"x", Tensor::Of<float>({1}, {1})}}, {}, options);
+  EXPECT_THAT(names.names, ElementsAre("scale+shift"));
+}
+
+TEST(Optimize, DefaultsCanStillBeFed) {
+  const Session session = Loaded(R"(g (float[N] x, float a) => (float[N] y) <float a = {2}> {
+    b = Neg(a)
+    y = Mul(x, b)
+  })");
+  const Tensor x = Tensor::Of<float>({2}, {1, 2});
+  EXPECT_THAT(Floats(session.Run({{"x", x}}).at("y")), ElementsAre(-2, -4));
+  EXPECT_THAT(Floats(session.Run({{"x", x}, {"a", Tensor::Scalar(3.0f)}}).at("y")), ElementsAre(-3, -6));
+  EXPECT_THAT(Floats(session.Run({{"x", x}}).at("y")), ElementsAre(-2, -4));
+}
+
+TEST(Optimize, ErrorsNameTheNodesOfTheModel) {
+  for (const bool optimize : {true, false}) {
+    const Session session = Loaded(R"(g (float[N] x, float[M] z) => (float[K] y) {
+      [neg] n = Neg(x)
+      [sum] s = Add(n, z)
+      y = Abs(s)
+    })",
+                                   optimize);
+    try {
+      session.Run({{"x", Tensor::Of<float>({2}, {1, 2})}, {"z", Tensor::Of<float>({3}, {1, 2, 3})}});
+      ADD_FAILURE() << "runs";
+    } catch (const InvalidArgument& e) {
+      EXPECT_STREQ(e.what(), "Add node \"sum\", input 1 'B' (\"z\"): shape [3] does not broadcast with [2]");
+    }
+  }
+}
+
+TEST(Optimize, OutputsMayBeInputsAndOneAnother) {
+  const ValueMap results = Loaded(R"(g (float[N] x) => (float[N] a, float[N] b, float[N] c) {
+    n = Neg(x)
+    a = Identity(n)
+    b = Identity(n)
+    c = Identity(x)
+  })")
+                               .Run({{"x", Tensor::Of<float>({1}, {5})}});
+  EXPECT_THAT(Floats(results.at("a")), ElementsAre(-5));
+  EXPECT_THAT(Floats(results.at("b")), ElementsAre(-5));
+  EXPECT_THAT(Floats(results.at("c")), ElementsAre(5));
+}
+
+TEST(Optimize, NodesOfBodiesThatStayTheSameAreComputedOnce) {
+  for (const bool optimize : {true, false}) {
+    const Session session = Loaded(R"(g (int64 n, float[K] w, float[K] x) => (float[K] y) {
+      y = Loop <body = b (int64 i, bool c, float[K] v) => (bool d, float[K] u) {
+        d = Identity(c)
+        a = Abs(w)
+        e = Neg(a)
+        f = Add(v, e)
+        u = Relu(f)
+      }> (n, "", x)
+    })",
+                                   optimize);
+    EXPECT_THAT(Floats(session
+                           .Run({{"n", Tensor::Scalar(int64_t{3})},
+                                 {"w", Tensor::Of<float>({2}, {1, -1})},
+                                 {"x", Tensor::Of<float>({2}, {10, 2})}})
+                           .at("y")),
+                ElementsAre(7, 0));
+  }
+}
+
+TEST(OptimizeModel, IsStandardAndGivesTheSame) {
+  const ModelProto saved = OptimizeModel(Model(kChain));
+  EXPECT_EQ(saved.opset_import_size(), 1);
+  EXPECT_EQ(saved.graph().node_size(), 3);
+  EXPECT_THAT(Floats(Session::FromModel(saved).Run({{"x", Tensor::Of<float>({3}, {1, -2, 3})}}).at("y")),
+              ElementsAre(4, 0, 8));
+}
+
+TEST(OptimizeModel, LeavesWrongModelsAsTheyAre) {
+  const ModelProto wrong = Model("g (float[N] x) => (float[N] y) { a = Identity(x) y = Abs(b) }");
+  EXPECT_TRUE(OptimizeModel(wrong) == wrong);
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE
