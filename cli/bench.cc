@@ -47,6 +47,7 @@ Report Measure(const BenchArguments& arguments, const Variant& variant, const Va
   options.threads = arguments.threads;
   options.seed = arguments.seed;
   options.weights = variant.weights;
+  if (exact == nullptr) options.on_warning = PrintWarning;  // once for all variants
   auto start = std::chrono::steady_clock::now();
   const Session session = Session::Load(arguments.model, options);
   report.load_seconds = Seconds(start);

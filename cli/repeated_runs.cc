@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "base/visible_text.h"
 #include "feeds.h"
 #include "npz.h"
 #include "onnxseq/errors.h"
@@ -77,6 +78,8 @@ Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RepeatA
   std::sort(timed.seconds.begin(), timed.seconds.end());
   return timed;
 }
+
+void PrintWarning(const std::string& text) { fmt::print(stderr, "warning: {}\n", VisibleText(text)); }
 
 double Median(const std::vector<double>& sorted) { return sorted[sorted.size() / 2]; }
 

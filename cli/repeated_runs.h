@@ -2,6 +2,7 @@
 // What `run` and `bench` share: feeds from the command line, and runs that are timed.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "commands.h"
@@ -20,6 +21,9 @@ struct Timed {
 // Shows its progress on a terminal.
 Timed RunRepeatedly(const Session& session, const ValueMap& feeds, const RepeatArguments& arguments,
                     RunObserver* observer = nullptr);
+
+// For SessionOptions::on_warning: a line on stderr.
+void PrintWarning(const std::string& text);
 
 // Of numbers in ascending order.
 double Median(const std::vector<double>& sorted);

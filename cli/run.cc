@@ -3,7 +3,6 @@
 
 #include <cstdio>
 
-#include "base/visible_text.h"
 #include "commands.h"
 #include "feeds.h"
 #include "npz.h"
@@ -96,7 +95,7 @@ int RunCommand(const RunArguments& arguments) {
   // The values of bodies are traced in the order of their elements.
   options.threads = arguments.trace_npz.empty() ? arguments.threads : 1;
   options.seed = arguments.seed;
-  options.on_warning = [](const std::string& text) { fmt::print(stderr, "warning: {}\n", VisibleText(text)); };
+  options.on_warning = PrintWarning;
   options.optimize = arguments.optimize;
   const Session session = Session::Load(arguments.model, options);
   if (arguments.explain && !arguments.json) fmt::print("{}", session.Explain());

@@ -161,6 +161,16 @@ class Cli(unittest.TestCase):
             error = report["weights"][weights]["errors"]["ys"]
             self.assertTrue(0 < error["largest"] < 0.01 and error["relative"] < 0.05, error)
 
+    def test_bench_warns_once(self):
+        conv = REPOSITORY / "tests" / "data" / "runtime" / "ort_extended_conv"
+        command = [PROGRAM, "bench", conv / "model.onnx", "--inputs", conv / "inputs.npz", "--accuracy"]
+        missing = {**os.environ, "ONNXSEQ_DNN": "/nowhere/libonnxseq_dnn.so"}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=missing)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(
+            done.stderr, r"^warning: cannot find /nowhere/libonnxseq_dnn\.so, the module with oneDNN: .*\n$"
+        )
+
     def test_trace(self):
         with tempfile.TemporaryDirectory() as folder:
             path, out = pathlib.Path(folder) / "trace.npz", pathlib.Path(folder) / "profile.json"

@@ -187,20 +187,6 @@ std::vector<int64_t> WindowTable(const Window& window, int64_t first, int64_t la
 }
 
 template <class T>
-void GatherColumns(const T* x, T* columns, int64_t channels, int64_t in_size, int64_t kernel_size,
-                   std::span<const int64_t> table) {
-  const int64_t outputs = static_cast<int64_t>(table.size()) / kernel_size;
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t k = 0; k < kernel_size; ++k) {
-      for (int64_t o = 0; o < outputs; ++o) {
-        const int64_t offset = table[static_cast<size_t>(o * kernel_size + k)];
-        *columns++ = offset < 0 ? T(0) : x[c * in_size + offset];
-      }
-    }
-  }
-}
-
-template <class T>
 void AddColumns(const T* columns, T* x, int64_t channels, int64_t in_size, int64_t kernel_size,
                 std::span<const int64_t> table) {
   using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;  // wraps
@@ -217,9 +203,6 @@ void AddColumns(const T* columns, T* x, int64_t channels, int64_t in_size, int64
   }
 }
 
-template void GatherColumns(const float*, float*, int64_t, int64_t, int64_t, std::span<const int64_t>);
-template void GatherColumns(const double*, double*, int64_t, int64_t, int64_t, std::span<const int64_t>);
-template void GatherColumns(const int32_t*, int32_t*, int64_t, int64_t, int64_t, std::span<const int64_t>);
 template void AddColumns(const float*, float*, int64_t, int64_t, int64_t, std::span<const int64_t>);
 template void AddColumns(const int64_t*, int64_t*, int64_t, int64_t, int64_t, std::span<const int64_t>);
 template void AddColumns(const double*, double*, int64_t, int64_t, int64_t, std::span<const int64_t>);

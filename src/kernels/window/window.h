@@ -29,12 +29,8 @@ inline constexpr int64_t kBeyond = -2;   // beyond it: a window cut off at the e
 // the two above. [last - first, KernelSize()].
 std::vector<int64_t> WindowTable(const Window& window, int64_t first, int64_t last);
 
-// columns[c, k, o] = the input that output o of the table sees at place k in channel c of x[channels, in_size], 0 for
-// none. T: float, double, int32_t.
-template <class T>
-void GatherColumns(const T* x, T* columns, int64_t channels, int64_t in_size, int64_t kernel_size,
-                   std::span<const int64_t> table);
-// Adds columns[c, k, o] to the input of x that output o sees at place k in channel c. T: float, double, int64_t.
+// Adds columns[c, k, o] to the input of x[channels, in_size] that output o of the table sees at place k in channel c,
+// where it sees one. T: float, double, int64_t, which wraps.
 template <class T>
 void AddColumns(const T* columns, T* x, int64_t channels, int64_t in_size, int64_t kernel_size,
                 std::span<const int64_t> table);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/gemm/gemm.h"
+#include "kernels/conv/conv.h"
 #include "ops/as_type.h"
 #include "ops/math/elementwise_op.h"
 #include "ops/nn/window_op.h"
@@ -66,32 +66,14 @@ Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), w.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  Tensor y(TensorType::kInt32, std::move(shape));
-  if (y.NumElements() == 0) return y;
-  const int64_t in = window.InSize(), out = window.OutSize(), places = window.KernelSize();
-  const int64_t depth = groups.in * places;
-  const int64_t block = ColumnBlock(depth);
-  std::vector<int32_t> columns(static_cast<size_t>(depth * std::min(block, out)));
-  int32_t* const to = y.MutableView<int32_t>().data();
-  for (int64_t first = 0; first < out; first += block) {
-    ctx.CheckCancelled();
-    const int64_t count = std::min(block, out - first);
-    const std::vector<int64_t> table = kernels::WindowTable(window, first, first + count);
-    for (int64_t channel = 0; channel < x.dim(0) * groups.groups; ++channel) {
-      kernels::GatherColumns(x.View<int32_t>().data() + channel * groups.in * in, columns.data(), groups.in, in, places,
-                             table);
-      kernels::MatMulArgs<int32_t> args;
-      args.m = groups.out;
-      args.n = count;
-      args.k = depth;
-      args.a = {w.View<int32_t>().data() + channel % groups.groups * groups.out * depth, depth, 1};
-      args.b = {columns.data(), count, 1};
-      args.c = to + channel * groups.out * out + first;
-      args.c_row = out;
-      kernels::MatMul(args, &ctx.team(), ctx.threads());
-    }
+  Tensor sums(TensorType::kDouble, std::move(shape));
+  if (sums.NumElements() > 0) {
+    const kernels::PackedConv<double> packed(groups.groups, groups.in, groups.out, kernel, window.dilation,
+                                             w.View<double>().data(), nullptr, /*flush_denormals=*/false);
+    packed.Run(x.dim(0), window, x.View<double>().data(), sums.MutableView<double>().data(), &ctx.team(),
+               ctx.threads());
   }
-  return y;
+  return AsType(AsType(sums, TensorType::kInt64), TensorType::kInt32);
 }
 
 OptimShape ConvShape(InferScope& scope, int w_input) {

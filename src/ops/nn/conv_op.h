@@ -31,8 +31,8 @@ struct ConvGroups {
 };
 // By attribute 'group'; InvalidArgument where x [N,C,d..] and w [M,C/groups,k..], input `w_input`, do not go together.
 ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
-// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, both int32, convolved as the attributes say. Sums
-// wrap.
+// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, both whole numbers of at most 9 bits as doubles, which
+// hold all their sums exactly, convolved as the attributes say: int32, which wraps.
 Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input);
 // The shape of a convolution; unknown when not even the rank is known.
 OptimShape ConvShape(InferScope& scope, int w_input = 1);

@@ -119,8 +119,8 @@ Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().di
 Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero) {
   CheckConvRanks(ctx, ctx.tensor(0), ctx.tensor(w), w);
   CheckOneElement(ctx, x_zero);
-  const Tensor x = Centered<int32_t>(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
-  return ConvolveIntegers(ctx, x, Centered<int32_t>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
+  const Tensor x = Centered<double>(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
+  return ConvolveIntegers(ctx, x, Centered<double>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE
