@@ -347,7 +347,8 @@ def test_narrow_weights(op, gates):
         onnxseq.SessionOptions(weights="int4")
 
 
-def test_explain():
+def test_explain(monkeypatch):
+    monkeypatch.setenv("ONNXSEQ_FUSE_FROM", "1")
     nodes = [
         helper.make_node(op, [i], [o]) for op, i, o in (("Neg", "x", "a"), ("Identity", "a", "b"), ("Abs", "b", "y"))
     ]

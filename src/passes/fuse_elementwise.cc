@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
 #include "passes/passes.h"
@@ -13,8 +15,6 @@ namespace {
 
 constexpr int kAbsent = GraphEdit::kAbsent;
 constexpr size_t kMaxName = 200;
-// Elements below which what it costs to set up the steps is more than what passes over memory are saved.
-constexpr int64_t kWorthFusing = 16384;
 
 class Fusing {
  public:
@@ -68,7 +68,7 @@ class Fusing {
   std::vector<int> GroupOf(int n) const {
     const onnx_optim::OptimShape shape = edit_.ShapeOf(edit_.outputs(n)[0]);
     std::vector<int> group{n};
-    if (shape.IsUnknown() || (shape.IsFullyKnown() && shape.NumElements() < kWorthFusing)) return group;
+    if (shape.IsUnknown() || LeastElements(shape) < edit_.context().least_fused) return group;
     const auto in_group = [&](int m) { return std::ranges::find(group, m) != group.end(); };
     // All users of a node come before it here: the group grows from its end, by falling number.
     std::vector<int> candidates;
@@ -93,6 +93,13 @@ class Fusing {
     }
     std::ranges::sort(group);
     return group;
+  }
+
+  static int64_t LeastElements(const onnx_optim::OptimShape& shape) {
+    int64_t count = 1;
+    for (size_t d = 0; d < shape.Rank(); ++d)
+      if (shape[d].IsInt()) count = CheckedMul(count, shape[d].AsInt()).value_or(std::numeric_limits<int64_t>::max());
+    return count;
   }
 
   bool ReadByElement(int v) const {

@@ -37,6 +37,8 @@ struct EditContext {
   bool defaults_are_constant = false;
   // As runs compute: see PrepareContext.
   bool flush_denormals = true;
+  // Elementwise nodes are fused for values of so many elements at least, open dims counting as 1.
+  int64_t least_fused = 1;
   // A name like the one given that no value of the model has.
   std::function<std::string(std::string_view)> new_name;
 };

@@ -37,6 +37,7 @@ class Optimizer {
     context_.types = &types;
     context_.defaults_are_constant = options.defaults_are_constant;
     context_.flush_denormals = options.flush_denormals;
+    context_.least_fused = options.least_fused;
     for (const FunctionProto& function : model.functions())
       context_.functions.emplace(Domain(function.domain()), function.name());
     for (const OperatorSetIdProto& import : model.opset_import())

@@ -17,6 +17,8 @@ struct OptimizeOptions {
   // Initializers that are graph inputs are constants: for runs that feed nothing in their place.
   bool defaults_are_constant = false;
   bool flush_denormals = true;
+  // Elementwise nodes are fused for values of so many elements at least, open dims counting as 1.
+  int64_t least_fused = 1;
 };
 
 // What one pass did in all graphs together: see passes.h for what is counted.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <unordered_set>
 #include <utility>
@@ -94,12 +95,21 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     options.on_warning(missing);
 }
 
+// Below this, setting up the steps of a fused node costs more than the passes over memory that it saves. Tests ask for
+// other numbers.
+int64_t LeastFused() {
+  constexpr int64_t kLeastFused = 16384;
+  const char* const value = std::getenv("ONNXSEQ_FUSE_FROM");
+  return value != nullptr ? std::strtoll(value, nullptr, 10) : kLeastFused;
+}
+
 void Session::Impl::Optimize() {
   optimized = Runnable();
   types->AddCopy(Runnable().graph(), optimized->graph());
   try {
-    optimize_report =
-        OptimizeGraphs(*optimized, *types, {.defaults_are_constant = true, .flush_denormals = !options.denormals});
+    optimize_report = OptimizeGraphs(
+        *optimized, *types,
+        {.defaults_are_constant = true, .flush_denormals = !options.denormals, .least_fused = LeastFused()});
   } catch (const Error&) {
     optimized.reset();  // planning says what is wrong
   }

@@ -148,6 +148,11 @@ void StreamGroup::Impl::AddState(const StreamState& named) {
   State state;
   state.input = find("input", session.inputs(), named.input, is_state_input);
   state.output = find("output", session.outputs(), named.output, is_state_output);
+  const auto &shape = session.inputs()[state.input].shape, &next = session.outputs()[state.output].shape;
+  if (shape && next && shape->size() != next->size())
+    FailIo("output", named.output,
+           fmt::format("has rank {}, and input \"{}\", whose state it is, rank {}", next->size(), named.input,
+                       shape->size()));
   state.initial = named.initial.IsNone() ? ZerosFor(state.input) : named.initial;
   state.initial.CopyBorrowed();  // the lender may be gone when a stream is opened
   const int axis = output_axes[state.output] = input_axes[state.input];

@@ -153,6 +153,8 @@ TEST(StreamTest, WrongOptionsAreRefused) {
             "input \"q\": is to be a state, but the model has no such input");
   EXPECT_EQ(thrown(kSum, {.states = {{"s", "q"}}, .batch = {}}),
             "output \"q\": is to be a state, but the model has no such output");
+  EXPECT_EQ(thrown(kSum, {.states = {{"s", "y"}}, .batch = "N"}),
+            "output \"y\": has rank 2, and input \"s\", whose state it is, rank 3");
   EXPECT_EQ(thrown(kSum, {.states = {{"s", "t"}, {"s", "y"}}, .batch = "N"}), "input \"s\": is named in two states");
   EXPECT_EQ(thrown(kSum, SumOptions("")), "input \"s\": is a state without an initial value, and its dim N is open");
   EXPECT_EQ(thrown(kSum, SumOptions("Q")), "no input has a dim Q to batch streams along");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -44,6 +45,7 @@ std::vector<std::string> TestFiles() {
 }
 
 SessionOptions Options(int threads, bool optimize = true) {
+  setenv("ONNXSEQ_FUSE_FROM", "1", 1);  // the values here are small
   SessionOptions options;
   options.threads = threads;
   options.optimize = optimize;
