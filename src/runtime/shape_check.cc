@@ -164,6 +164,9 @@ class ShapeCheck::Comparison {
     }
   }
 
+  // Every whole number below it is a float.
+  static constexpr double kWholeFloats = 1 << 24;
+
   // Constants and whole dims; of quotients only what they lie between would be known.
   void OfFloats(const Subject& what, const KnownFloats& floats, const Tensor& actual) {
     if (static_cast<int64_t>(floats.size()) != actual.NumElements())
@@ -178,7 +181,7 @@ class ShapeCheck::Comparison {
         const bool same = known == element || (std::isnan(known) && std::isnan(element)) ||
                           std::fabs(known - element) <= 1e-6 * std::fabs(known) + 1e-37;
         if (!same) Say(of_element, "{}, inferred {}", element, known);
-      } else if (floats[i]->factor == 1 && floats[i]->divisor == OptimDim(1)) {
+      } else if (floats[i]->factor == 1 && floats[i]->divisor == OptimDim(1) && std::fabs(element) < kWholeFloats) {
         Dim(of_element, floats[i]->dim, static_cast<int64_t>(element));
       }
     }
