@@ -129,7 +129,7 @@ struct PackedConv<T>::Tiles {
     const int64_t row_out = Product(std::span(outputs).subspan(1)), row_in = Product(std::span(padded).subspan(1));
     const int64_t stride = window.stride[0], halo = std::max<int64_t>(0, Extent(window, 0) - stride);
     int64_t most = kTileNumbers / std::max<int64_t>(1, row_in * in_channels * stride + row_out * out_channels);
-    most = std::min(most, static_cast<int64_t>(kPieceWork / (per_output * static_cast<double>(row_out))));
+    most = std::min(most, static_cast<int64_t>(kPieceWork / std::max(1.0, per_output * static_cast<double>(row_out))));
     most = std::max({most, int64_t{1}, 4 * halo / stride});
     const int64_t out = window.out[0];
     length = (out - 1) / ((out - 1) / most + 1) + 1;
@@ -145,7 +145,7 @@ struct PackedConv<T>::Tiles {
     images = 1;
     if (tiles > 1) return;
     const double one = per_output * static_cast<double>(row_out * length);
-    most = std::min(kTileNumbers / (padded_size + output_size), static_cast<int64_t>(kPieceWork / one));
+    most = std::min(kTileNumbers / (padded_size + output_size), static_cast<int64_t>(kPieceWork / std::max(1.0, one)));
     most = std::clamp<int64_t>(most, 1, batch);
     images = (batch - 1) / ((batch - 1) / most + 1) + 1;
   }
