@@ -142,27 +142,31 @@ void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_inp
 std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed) {
   auto state = std::make_unique<ConstantFactor>();
   const Tensor* const b = ctx.ConstantInput(1);
-  if (b == nullptr || b->rank() != 2) return state;
-  const auto pack = [&]<class T>(std::type_identity<T>) {
-    const int64_t k = b->dim(transposed ? 1 : 0), n = b->dim(transposed ? 0 : 1);
-    const kernels::MatrixView<T> view{b->View<T>().data(), transposed ? 1 : n, transposed ? k : 1};
-    state->packed.emplace<kernels::PackedMatrix<T>>(k, n, view, ctx.flush_denormals());
-  };
-  if (b->dtype() == TensorType::kFloat) pack(std::type_identity<float>());
-  if (b->dtype() == TensorType::kDouble) pack(std::type_identity<double>());
+  if (b == nullptr || b->rank() != 2 || b->ByteSize() > kMostPackedBytes ||
+      (b->dtype() != TensorType::kFloat && b->dtype() != TensorType::kDouble))
+    return state;
+  state->b = *b;
+  state->transposed = transposed;
+  state->flush_denormals = ctx.flush_denormals();
   return state;
 }
 
 void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
                     Tensor& c) {
-  const auto multiply = [&]<class T>(const kernels::PackedMatrix<T>& packed) {
+  const auto multiply = [&]<class T>(std::type_identity<T>) {
+    std::call_once(b.once, [&] {
+      const int64_t k = b.b.dim(b.transposed ? 1 : 0), n = b.b.dim(b.transposed ? 0 : 1);
+      const kernels::MatrixView<T> view{b.b.View<T>().data(), b.transposed ? 1 : n, b.transposed ? k : 1};
+      b.packed.emplace<kernels::PackedMatrix<T>>(k, n, view, b.flush_denormals);
+    });
+    const auto& packed = std::get<kernels::PackedMatrix<T>>(b.packed);
     packed.Multiply(m, a.View<T>().data(), packed.k(), bias.defined() ? bias.View<T>().data() : nullptr, false,
                     c.MutableView<T>().data(), packed.n(), &ctx.team(), ctx.threads());
   };
   if (c.dtype() == TensorType::kDouble)
-    multiply(std::get<kernels::PackedMatrix<double>>(b.packed));
+    multiply(std::type_identity<double>());
   else
-    multiply(std::get<kernels::PackedMatrix<float>>(b.packed));
+    multiply(std::type_identity<float>());
 }
 
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <variant>
 #include <vector>
 
@@ -48,10 +49,17 @@ void ProductShape(InferScope& scope, int a, int b, TensorType dtype);
 void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_input, const OptimShape& b,
                   TensorType dtype);
 
-// B of a product, packed once where it is a constant matrix of float or double.
+// Matrices of more bytes are multiplied as they lie in the file: a copy of each would double what a large model takes.
+inline constexpr size_t kMostPackedBytes = 16 << 20;
+
+// B of a product, where it is a constant matrix of float or double. It is packed by the first run that needs it, so
+// that loading a model reads no weights.
 struct ConstantFactor : OpState {
-  std::variant<std::monostate, kernels::PackedMatrix<float>, kernels::PackedMatrix<double>> packed;
-  bool is_packed() const { return !std::holds_alternative<std::monostate>(packed); }
+  Tensor b;  // undefined when it is not to be packed
+  bool transposed = false, flush_denormals = true;
+  mutable std::once_flag once;
+  mutable std::variant<std::monostate, kernels::PackedMatrix<float>, kernels::PackedMatrix<double>> packed;
+  bool is_packed() const { return b.defined(); }
 };
 // Of input 1; `transposed`: as it stands, it is [n,k].
 std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed);

@@ -64,8 +64,7 @@ int64_t Granularity::PlaceOf(int64_t element) const {
 std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b) {
   auto state = std::make_unique<ConstantBytes>();
   const Tensor* const matrix = ctx.ConstantInput(b);
-  if (matrix != nullptr && matrix->rank() == 2 && kByteTypes.Has(matrix->dtype()))
-    state->packed.emplace(matrix->dim(0), matrix->dim(1), matrix->data(), matrix->dtype() == TensorType::kInt8);
+  if (matrix != nullptr && matrix->rank() == 2 && kByteTypes.Has(matrix->dtype())) state->b = *matrix;
   return state;
 }
 
@@ -93,10 +92,15 @@ Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   const std::vector<int32_t> a_zeros = ZerosOf(ctx, a, a_zero, true, product.m, product.k);
   const std::vector<int32_t> b_zeros = ZerosOf(ctx, b, b_zero, false, product.n, 1);
   const ConstantBytes& constant = ctx.state<ConstantBytes>();
-  std::optional<kernels::PackedBytes> once;
-  if (!constant.packed)
-    once.emplace(product.k, product.n, ctx.tensor(b).data(), ctx.tensor(b).dtype() == TensorType::kInt8);
-  (constant.packed ? *constant.packed : *once)
+  std::optional<kernels::PackedBytes> now;
+  const auto pack = [&](std::optional<kernels::PackedBytes>& packed) {
+    packed.emplace(product.k, product.n, ctx.tensor(b).data(), ctx.tensor(b).dtype() == TensorType::kInt8);
+  };
+  if (constant.b.defined())
+    std::call_once(constant.once, pack, constant.packed);
+  else
+    pack(now);
+  (constant.b.defined() ? *constant.packed : *now)
       .Multiply(product.m, ctx.tensor(a).data(), ctx.tensor(a).dtype() == TensorType::kInt8, a_zeros, b_zeros,
                 y.MutableView<int32_t>().data(), &ctx.team(), ctx.threads());
   return y;

@@ -3,6 +3,7 @@
 // their zero points.
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include "kernels/gemm/byte_product.h"
@@ -27,7 +28,9 @@ class Granularity {
 
 // B of a product of bytes, made ready once where it is a constant matrix.
 struct ConstantBytes : OpState {
-  std::optional<kernels::PackedBytes> packed;
+  Tensor b;  // undefined when it is none
+  mutable std::once_flag once;
+  mutable std::optional<kernels::PackedBytes> packed;  // by the first run
 };
 // Of input `b`.
 std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b);
