@@ -68,6 +68,7 @@ def in_child(function, timeout):
             result = function()
         except BaseException as error:
             result = {"error": str(error), "type": type(error).__name__}
+        result = dict(result or {})
         result["grown_mb"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
         with open(path, "w") as file:
             json.dump(result, file)

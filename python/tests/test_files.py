@@ -12,7 +12,7 @@ import onnxseq
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from cases import REPOSITORY
+from cases import REPOSITORY, in_child
 
 MODELS = sorted((REPOSITORY / "tests" / "data").rglob("*.onnx")) + sorted((REPOSITORY / "examples").rglob("*.onnx"))
 PACKAGE = pathlib.Path(onnx.backend.test.__file__).parent / "data"
@@ -178,3 +178,23 @@ def test_shapes_are_written_as_asked_for():
     )
     written = onnxseq.infer_shapes_model(model, dims={"N": 3})
     assert [v.type.tensor_type.shape.dim[0].dim_value for v in (*written.graph.input, *written.graph.output)] == [3, 3]
+
+
+def test_loading_reads_no_weights(tmp_path):
+    # 8 matrices of 15 MB: they are read, and packed, by the first run.
+    count, rows = 8, 1960
+    weights = [numpy_helper.from_array(np.zeros((rows, rows), np.float32), f"w{i}") for i in range(count)]
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]) for i in range(count)]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [value("x0", TensorProto.FLOAT, ["N", rows])],
+        [value(f"x{count}", TensorProto.FLOAT, ["N", rows])],
+        weights,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnxseq.convert(model, tmp_path / "m.onnx", external_data=0)
+    session = []
+    loaded = in_child(lambda: session.append(onnxseq.InferenceSession(tmp_path / "m.onnx")), 60)
+    assert loaded["grown_mb"] < 30
