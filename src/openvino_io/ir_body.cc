@@ -70,7 +70,7 @@ std::vector<IrPortMapping> IrBody::Mappings(pugi::xml_node map, const char* side
       if (part != 1 || !((start == 0 && end == -1 && stride == 1) || (start == -1 && end == 0 && stride == -1)))
         l_.Refuse(fmt::format("slices from {} to {} by {} of size {}: only all of an axis, one by one, is read", start,
                               end, stride, part));
-      if (axis < 0 || axis > 64) l_.Refuse(fmt::format("axis {} of the port_map", axis));
+      if (axis < 0 || axis > 64) l_.Refuse(fmt::format("axis {} of the port_map: 0 to 64 are read", axis));
       mapping.axis = static_cast<int>(axis);
     }
     mappings.push_back(mapping);

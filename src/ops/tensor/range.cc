@@ -56,13 +56,15 @@ void Run(RunContext& ctx) {
     }
     if (!count) ctx.FailInput(1, "the range is endless or too long");
     T* to = ctx.AllocateOutput(0, kTensorTypeOf<T>, Shape{*count}).template MutableView<T>().data();
-    for (int64_t i = 0; i < *count; ++i) {
-      if constexpr (std::is_integral_v<T>) {
-        to[i] = static_cast<T>(WholeElement(start, i, delta));
-      } else {
-        to[i] = static_cast<T>(start + static_cast<decltype(start)>(i) * delta);
+    ctx.ParallelFor(*count, kElementGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_integral_v<T>) {
+          to[i] = static_cast<T>(WholeElement(start, i, delta));
+        } else {
+          to[i] = static_cast<T>(start + static_cast<decltype(start)>(i) * delta);
+        }
       }
-    }
+    });
   });
 }
 
