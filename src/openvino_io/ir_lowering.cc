@@ -242,12 +242,6 @@ std::string IrLowering::ScalarConstant(std::string_view hint, TensorType type, d
   return tensor.name();
 }
 
-std::string IrLowering::BoolConstant(std::string_view hint, bool value) {
-  std::string name = ScalarConstant(hint, TensorType::kUint8, value ? 1 : 0);
-  builder_->model.constants.back()->tensor.set_data_type(TensorProto::BOOL);
-  return name;
-}
-
 std::string IrLowering::Temporary(std::string_view hint) {
   return builder_->model.names.Unique(fmt::format("{}/{}", layer_->name, hint));
 }

@@ -93,8 +93,6 @@ class IrLowering {
   std::string Int64Constant(std::string_view hint, std::span<const int64_t> values);
   // A new initializer of rank 0 with `value` as `type`, a float or integer type that holds it.
   std::string ScalarConstant(std::string_view hint, TensorType type, double value);
-  // A new boolean initializer of rank 0.
-  std::string BoolConstant(std::string_view hint, bool value);
   // A name for a value between the nodes of one layer.
   std::string Temporary(std::string_view hint);
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ops/microsoft/microsoft_op.h"
+#include "ops/nn/conv_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -35,14 +36,7 @@ std::span<const OpDef> fused_conv_ops() {
                   Optional("B", kFloatTypes, "T"),
                   Optional("Z", kFloatTypes, "T")},
        .outputs = {{"Y", kFloatTypes, "T"}},
-       .attributes = {{"activation", AttrKind::kString},
-                      {"activation_params", AttrKind::kFloats},
-                      {"auto_pad", AttrKind::kString},
-                      {"dilations", AttrKind::kInts},
-                      {"group", AttrKind::kInt},
-                      {"kernel_shape", AttrKind::kInts},
-                      {"pads", AttrKind::kInts},
-                      {"strides", AttrKind::kInts}},
+       .attributes = ConvAttributes({{"activation", AttrKind::kString}, {"activation_params", AttrKind::kFloats}}),
        .body = Body},
   };
   return ops;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ops/microsoft/microsoft_op.h"
+#include "ops/nn/conv_op.h"
 #include "ops/quantize/integer_product.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -45,13 +46,7 @@ std::span<const OpDef> microsoft_qlinear_conv_ops() {
                   {"y_zero_point", kByteTypes, "T3"},
                   Optional("B", kInt32, "T4")},
        .outputs = {{"y", kByteTypes, "T3"}},
-       .attributes = {{"auto_pad", AttrKind::kString},
-                      {"channels_last", AttrKind::kInt},
-                      {"dilations", AttrKind::kInts},
-                      {"group", AttrKind::kInt},
-                      {"kernel_shape", AttrKind::kInts},
-                      {"pads", AttrKind::kInts},
-                      {"strides", AttrKind::kInts}},
+       .attributes = ConvAttributes({{"channels_last", AttrKind::kInt}}),
        .body = Body},
   };
   return ops;

@@ -101,9 +101,15 @@ OptimShape ConvShape(InferScope& scope, int w_input) {
   return y;
 }
 
-std::vector<AttrDef> ConvAttributes() {
-  return {{"auto_pad", AttrKind::kString},   {"dilations", AttrKind::kInts}, {"group", AttrKind::kInt},
-          {"kernel_shape", AttrKind::kInts}, {"pads", AttrKind::kInts},      {"strides", AttrKind::kInts}};
+std::vector<AttrDef> ConvAttributes(std::initializer_list<AttrDef> more) {
+  std::vector<AttrDef> all = more;
+  all.insert(all.end(), {{"auto_pad", AttrKind::kString},
+                         {"dilations", AttrKind::kInts},
+                         {"group", AttrKind::kInt},
+                         {"kernel_shape", AttrKind::kInts},
+                         {"pads", AttrKind::kInts},
+                         {"strides", AttrKind::kInts}});
+  return all;
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

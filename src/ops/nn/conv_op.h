@@ -3,6 +3,7 @@
 // and how much of its columns is in memory at once.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -36,7 +37,7 @@ ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& 
 Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input);
 // The shape of a convolution; unknown when not even the rank is known.
 OptimShape ConvShape(InferScope& scope, int w_input = 1);
-// Of Conv and the like.
-std::vector<AttrDef> ConvAttributes();
+// Of Conv and the like, and `more`.
+std::vector<AttrDef> ConvAttributes(std::initializer_list<AttrDef> more = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE
