@@ -37,10 +37,10 @@ class NodeContext final : public RunContext {
     node_ = &node;
     CheckInputs(*this, node.checks);
     if (run_.observer == nullptr) {
-      node.op->run(*this);
+      RunOp(node);
     } else {
       const auto begin = std::chrono::steady_clock::now();
-      node.op->run(*this);
+      RunOp(node);
       Show(*node.node, begin, std::chrono::steady_clock::now(), node.outputs, frame_);
     }
     for (const int32_t slot : node.release) frame_[slot] = Value();
@@ -90,6 +90,14 @@ class NodeContext final : public RunContext {
   const OpState* RawState() const override { return node_->state.get(); }
 
  private:
+  void RunOp(const NodePlan& node) {
+    if (node.sequence_map != nullptr) {
+      const std::vector<ValueRef>& captures = node.bodies.front()->captures;
+      if (node.sequence_map->Run(*this, run_, [&](size_t i) -> const Value& { return At(captures[i]); })) return;
+    }
+    node.op->run(*this);
+  }
+
   const Value& At(const ValueRef& ref) const {
     switch (ref.kind) {
       case ValueRef::Kind::kSlot:
