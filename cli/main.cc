@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -72,8 +73,15 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
                                        "Write every value the run computes to this .npz, those of bodies by their path "
                                        "as sequences; runs on one thread");
   run->add_option("--profile", a.profile_json, "Write when each node ran to this JSON file, for a trace viewer");
-  run->add_flag("--explain", a.explain, "Say first what was made of the model before it runs");
+  run->add_flag("--explain", a.explain,
+                "Say first how the model was run: what was made of it before, and of each SequenceMap");
   run->add_flag("!--no-optimize", a.optimize, "Run the nodes as they are");
+  using Strategy = onnxseq::SequenceMapStrategy;
+  run->add_option("--sequence-map", a.sequence_map, "How SequenceMap runs its body")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{{"auto", Strategy::kAuto},
+                                                                          {"elements", Strategy::kElements},
+                                                                          {"stacked", Strategy::kStacked},
+                                                                          {"packed", Strategy::kPacked}}));
   run->add_flag("--json", a.json, "Print JSON");
   trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.

@@ -48,8 +48,11 @@ struct SessionOptions {
   // How recurrent operators of type float keep constant weights. kFull is exact; `onnxseq bench --accuracy` says what
   // the others cost and gain.
   WeightStorage weights = WeightStorage::kFull;
-  // kAuto and `optimize` false: kElements.
+  // kAuto with `optimize` false or `deterministic`: kElements.
   SequenceMapStrategy sequence_map = SequenceMapStrategy::kAuto;
+  // Results are the same to the bit however work is batched: each element of a SequenceMap as if it were alone. They
+  // never depend on the number of threads.
+  bool deterministic = false;
   // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other
   // ones in each run when absent.
   std::optional<uint64_t> seed;

@@ -96,7 +96,7 @@ struct SequenceMapPlans::Batch {
   std::unique_ptr<GraphPlan> plan;
   std::vector<BatchInput> inputs;
   std::string form;  // "stacked", "packed along axis 0", ..
-  mutable std::atomic<int64_t> runs{0}, elements{0}, groups{0}, failures{0};
+  mutable std::atomic<int64_t> runs{0}, elements{0}, failures{0};
 };
 
 SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures,
@@ -149,9 +149,10 @@ class SequenceMapPlans::Call {
       batches.front()->failures.fetch_add(1, std::memory_order_relaxed);
       return false;
     }
-    batches.front()->runs.fetch_add(1, std::memory_order_relaxed);
-    batches.front()->elements.fetch_add(count_, std::memory_order_relaxed);
-    batches.front()->groups.fetch_add(static_cast<int64_t>(groups_.size()), std::memory_order_relaxed);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      batches[g]->runs.fetch_add(1, std::memory_order_relaxed);
+      batches[g]->elements.fetch_add(static_cast<int64_t>(groups_[g].size()), std::memory_order_relaxed);
+    }
     return true;
   }
 
@@ -476,8 +477,10 @@ std::string SequenceMapPlans::Explain() const {
       text += fmt::format("  {}: element by element: {}\n", batch.form, batch.why);
       continue;
     }
-    text += fmt::format("  {}: {} nodes for all elements at once, {} runs\n", batch.form, batch.body->batched_nodes,
-                        batch.runs.load());
+    const int64_t runs = batch.runs.load(), failures = batch.failures.load();
+    text += fmt::format("  {}: {} elements at once, in {} groups: {} nodes for all of them\n", batch.form,
+                        batch.elements.load(), runs, batch.body->batched_nodes);
+    if (failures > 0) text += fmt::format("    element by element {} times, after an error\n", failures);
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }
   return text;

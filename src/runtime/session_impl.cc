@@ -85,7 +85,7 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     inlined = model;
     static_cast<void>(InlineFunctions(*inlined));
   }
-  if (!options.optimize && options.sequence_map == SequenceMapStrategy::kAuto)
+  if ((!options.optimize || options.deterministic) && options.sequence_map == SequenceMapStrategy::kAuto)
     options.sequence_map = SequenceMapStrategy::kElements;
   types.emplace(Runnable(), custom_ops);
   const GraphProto& graph = Runnable().graph();

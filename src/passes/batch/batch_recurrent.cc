@@ -17,6 +17,53 @@ std::string Transposed(BatchGraph& graph, const std::string& value, std::span<co
 
 }  // namespace
 
+// All elements have as many steps: rows of one batch. X [N,T,B,I] or, batch-major, [N,B,T,I].
+bool Stacked(BatchNode& node, int time) {
+  BatchGraph& graph = node.graph;
+  const Batched& x = node.inputs[kX];
+  const int64_t steps = x.shape[static_cast<size_t>(time)].AsInt(),
+                rows = x.shape[static_cast<size_t>(1 - time)].AsInt();
+  if (steps == 0 || rows == 0 || x.shape[2] == OptimDim(0)) return node.Fail("an element is empty");
+  const bool batch_major = time == 1;
+  // [T,N,B,I] to [T,N*B,I]; batch-major [N,B,T,I] to [N*B,T,I].
+  const auto merged = [&](const std::string& value, int axis, std::vector<int64_t> dims) {
+    const std::string moved = axis == 0 ? value : Transposed(graph, value, std::array<int64_t, 4>{1, 0, 2, 3});
+    return graph.Emit("Reshape", {moved, graph.Ints(dims)});
+  };
+  const int64_t features = x.shape[2].AsInt();
+  std::vector<std::string> names = node.InputNames();
+  names[kX] = batch_major ? merged(x.name, 0, {-1, steps, features}) : merged(x.name, 1, {steps, -1, features});
+  for (const size_t i : {kInitialH, kInitialC}) {
+    if (!node.HasInput(i)) continue;
+    // [N,D,B,H] to [D,N*B,H]; batch-major [N,B,D,H] to [N*B,D,H].
+    const std::optional<Batched> state = graph.Stack(node.inputs[i]);
+    if (!state || state->rank() != 3) return node.Fail("a state has lengths");
+    const int64_t outer = state->shape[batch_major ? 1 : 0].AsInt(), hidden = state->shape[2].AsInt();
+    names[i] = batch_major ? merged(state->name, 0, {-1, outer, hidden}) : merged(state->name, 1, {outer, -1, hidden});
+  }
+  std::vector<std::string> results;
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    results.push_back(node.HasOutput(i) ? graph.NewName(node.outputs[i].name) : std::string());
+  NodeProto& copy = node.Copy(names);
+  for (size_t i = 0; i < results.size(); ++i) copy.set_output(static_cast<int>(i), results[i]);
+
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].empty()) continue;
+    const Batched& out = node.outputs[i];
+    std::vector<int64_t> dims;
+    for (const OptimDim& dim : out.shape) dims.push_back(dim.AsInt());
+    // Y [T,D,N*B,H] and states [D,N*B,H]: N before B, then to the front. Batch-major ones have N*B first.
+    const size_t batch = batch_major ? 0 : dims.size() - 2;
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(batch), -1);
+    const std::string parted = graph.Emit("Reshape", {results[i], graph.Ints(dims)});
+    std::vector<int64_t> perm = {static_cast<int64_t>(batch)};
+    for (size_t axis = 0; axis < dims.size(); ++axis)
+      if (axis != batch) perm.push_back(static_cast<int64_t>(axis));
+    SetInts(graph.Node("Transpose", {parted}, {out.name}), "perm", perm);
+  }
+  return true;
+}
+
 bool BatchRecurrent(BatchNode& node) {
   const Batched& x = node.inputs[kX];
   if (x.IsUniform() || x.rank() != 3) return node.Fail("its weights or states alone differ between elements");
@@ -27,32 +74,22 @@ bool BatchRecurrent(BatchNode& node) {
   const bool batch_major = node.attrs.Int("layout", 0) == 1;
   const int time = batch_major ? 1 : 0, batch = 1 - time;
   const bool has_states = node.HasInput(kInitialH) || node.HasInput(kInitialC);
+  if (x.IsStacked()) return Stacked(node, time);
 
-  if (x.IsPacked() && x.axis == batch && !has_states) {  // rows side by side, as the operator itself has them
+  if (x.axis == batch && !has_states) {  // rows side by side, as the operator itself has them
     node.Copy(node.InputNames());
     return true;
   }
-  if (x.IsPacked() && x.axis != time) return node.Fail("it goes over the lengths");
+  if (x.axis != time) return node.Fail("it goes over the lengths");
 
   // As [steps of all elements, B, I].
   BatchGraph& graph = node.graph;
-  std::string packed = x.name, lengths;
-  if (x.IsStacked()) {
-    const int64_t steps = x.shape[static_cast<size_t>(time)].AsInt(),
-                  rows = x.shape[static_cast<size_t>(batch)].AsInt();
-    const int64_t features = x.shape[2].AsInt();
-    if (steps == 0 || rows == 0 || features == 0) return node.Fail("an element is empty");
-    if (batch_major) packed = Transposed(graph, packed, std::array<int64_t, 4>{0, 2, 1, 3});
-    packed = graph.Emit("Reshape", {packed, graph.Ints({-1, rows, features})});
-    lengths = graph.Emit("Expand", {graph.Ints({steps}), graph.count()});
-  } else {
-    if (batch_major) packed = Transposed(graph, packed, std::array<int64_t, 3>{1, 0, 2});
-    lengths = graph.Lengths(x.length());
-  }
+  std::string packed = x.name;
+  if (batch_major) packed = Transposed(graph, packed, std::array<int64_t, 3>{1, 0, 2});
   std::vector<std::string> names = node.InputNames();
   names[kX] = packed;
   names.resize(std::max<size_t>(names.size(), kLengths + 1));
-  names[kLengths] = lengths;
+  names[kLengths] = graph.Lengths(x.length());
   for (const size_t i : {kInitialH, kInitialC}) {
     if (!node.HasInput(i)) continue;
     const Batched& state = node.inputs[i];
@@ -77,13 +114,6 @@ bool BatchRecurrent(BatchNode& node) {
     if (batch_major) {
       value = i == 0 ? Transposed(graph, value, std::array<int64_t, 4>{2, 0, 1, 3})
                      : Transposed(graph, value, std::array<int64_t, 4>{0, 2, 1, 3});
-    }
-    if (i == 0 && x.IsStacked()) {
-      // Steps become [N, T] again; batch-major ones have rows before them.
-      if (batch_major && x.shape[0] != OptimDim(1)) return node.Fail("several rows of several steps each");
-      std::vector<int64_t> dims = {-1};
-      for (const OptimDim& dim : out.shape) dims.push_back(dim.AsInt());
-      value = graph.Emit("Reshape", {value, graph.Ints(dims)});
     }
     graph.Node("Identity", {value}, {out.name});
   }
