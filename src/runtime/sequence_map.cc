@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -25,6 +27,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr size_t kMaxBatches = 16;
+constexpr size_t kMaxGroups = kMaxBatches / 2;
 
 // Elements go through the body in chunks whose widest values fit into a second-level cache; recurrent ones in larger
 // ones, since each step of all of them is one product of matrices.
@@ -100,8 +103,15 @@ struct SequenceMapPlans::Batch {
 };
 
 SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures,
-                                   const PlanOptions& options)
+                                   const TypeKnowledge& types, const PlanOptions& options)
     : model_(model), body_(body), captures_(std::move(captures)), options_(options) {
+  for (const ValueInfoProto& input : body.input()) {
+    const OptimShape shape = types.ShapeOf(body, input.name());
+    const auto form = FormOf(shape);
+    open_axes_.push_back(form && form->first == BatchForm::kPacked ? form->second : -1);
+  }
+  for (const NodeProto& node : body.node())
+    is_recurrent_ = is_recurrent_ || node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
   can_batch_ = options.custom_ops != nullptr;
   for (const auto& [name, tensor] : captures_.constants) can_batch_ = can_batch_ && tensor != nullptr;
   for (const NodeProto& node : body.node())
@@ -132,31 +142,34 @@ class SequenceMapPlans::Call {
 
   bool Run() {
     if (!Look() || !Group()) return false;
-    std::vector<std::shared_ptr<const Batch>> batches;
-    for (const std::vector<int64_t>& group : groups_) {
-      std::shared_ptr<const Batch> batch = BatchFor(group);
-      if (!batch->body || !Pays(*batch, group)) return false;
-      batches.push_back(std::move(batch));
-    }
+    for (const Elements& group : groups_)
+      if (!Pays(group)) return false;
     results_.resize(static_cast<size_t>(plans_.body_.output_size()));
     for (auto& result : results_) result.resize(static_cast<size_t>(count_));
     try {
-      for (size_t g = 0; g < groups_.size(); ++g) RunGroup(*batches[g], groups_[g]);
+      for (const Elements& group : groups_) RunGroup(group);
       SetOutputs();
     } catch (const TimeoutError&) {
       throw;
     } catch (const std::exception&) {
-      batches.front()->failures.fetch_add(1, std::memory_order_relaxed);
+      groups_.front().batch->failures.fetch_add(1, std::memory_order_relaxed);
       return false;
     }
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      batches[g]->runs.fetch_add(1, std::memory_order_relaxed);
-      batches[g]->elements.fetch_add(static_cast<int64_t>(groups_[g].size()), std::memory_order_relaxed);
+    for (const Elements& group : groups_) {
+      group.batch->runs.fetch_add(1, std::memory_order_relaxed);
+      group.batch->elements.fetch_add(static_cast<int64_t>(group.numbers.size()), std::memory_order_relaxed);
     }
     return true;
   }
 
  private:
+  // Elements that go through one batched body.
+  struct Elements {
+    std::vector<int64_t> numbers;
+    std::shared_ptr<const Batch> batch;
+    double length = 0;  // the mean of the dim in which they differ
+  };
+
   SequenceMapStrategy strategy() const { return plans_.options_.sequence_map; }
   bool IsAuto() const { return strategy() == SequenceMapStrategy::kAuto; }
 
@@ -198,22 +211,55 @@ class SequenceMapPlans::Call {
 
   // All elements in one group, or those of the same shapes in one each.
   bool Group() {
+    Elements all;
+    all.numbers.resize(static_cast<size_t>(count_));
+    std::iota(all.numbers.begin(), all.numbers.end(), 0);
     bool ragged = false, mixed = false;
-    for (const Sequence* sequence : walked_) {
-      if (sequence == nullptr) continue;
-      const std::optional<uint64_t> differing = Differing(*sequence);
-      ragged = ragged || !differing || *differing != 0;
-      mixed = mixed || !differing || (*differing & (*differing - 1)) != 0;
+    std::vector<int> axes(walked_.size(), -1);  // along which they are packed
+    for (size_t i = 0; i < walked_.size(); ++i) {
+      if (walked_[i] == nullptr) continue;
+      const std::optional<uint64_t> differing = Differing(*walked_[i]);
+      if (!differing || (*differing & (*differing - 1)) != 0) {
+        mixed = true;
+      } else if (*differing != 0) {
+        ragged = true;
+        axes[i] = std::countr_zero(*differing);
+      }
     }
-    std::vector<int64_t> all(static_cast<size_t>(count_));
-    for (int64_t e = 0; e < count_; ++e) all[static_cast<size_t>(e)] = e;
-    if (!ragged || (!mixed && strategy() != SequenceMapStrategy::kStacked)) {
-      groups_.push_back(std::move(all));
-      if (!ragged || strategy() == SequenceMapStrategy::kPacked || BatchFor(groups_[0])->body) return true;
-      groups_.clear();
-    } else if (strategy() == SequenceMapStrategy::kPacked) {
-      return false;
+    if (!mixed && !(ragged && strategy() == SequenceMapStrategy::kStacked)) {
+      for (const std::vector<int>& way : WaysToPack(axes)) {
+        if (!Prepare(all, way)) continue;
+        groups_.push_back(std::move(all));
+        return true;
+      }
     }
+    return (mixed || ragged) && strategy() != SequenceMapStrategy::kPacked && GroupByShape();
+  }
+
+  // First those whose plan serves elements of other sizes too: a dim that is not known before elements are is packed
+  // even when it happens to be the same in all of them. What is chosen depends on nothing but the model and these
+  // elements, so that the same elements always give the same to the bit.
+  std::vector<std::vector<int>> WaysToPack(const std::vector<int>& axes) const {
+    std::vector<std::vector<int>> ways;
+    if (IsAuto()) {
+      std::vector<int> open = axes;
+      for (size_t i = 0; i < walked_.size(); ++i)
+        if (walked_[i] != nullptr && open[i] < 0) open[i] = plans_.open_axes_[i];
+      if (open != axes) ways.push_back(std::move(open));
+      // Weights of recurrent nodes are packed once for each plan.
+      const bool one_input = std::ranges::count(walked_, nullptr) + 1 == static_cast<int64_t>(walked_.size());
+      if (plans_.is_recurrent_ && one_input && axes[0] < 0 && ways.empty()) {
+        for (int axis = 0; axis < (*walked_[0])[0].rank(); ++axis) {
+          ways.push_back(axes);
+          ways.back()[0] = axis;
+        }
+      }
+    }
+    ways.push_back(axes);
+    return ways;
+  }
+
+  bool GroupByShape() {
     std::map<std::vector<int64_t>, std::vector<int64_t>> by_shape;
     std::vector<int64_t> key;
     for (int64_t e = 0; e < count_; ++e) {
@@ -225,40 +271,50 @@ class SequenceMapPlans::Call {
         for (int i = 0; i < shape.rank(); ++i) key.push_back(shape[i]);
       }
       by_shape[key].push_back(e);
-      if (IsAuto() && by_shape.size() > kMaxBatches / 2) return false;
+      if (IsAuto() && (by_shape.size() > kMaxGroups || static_cast<int64_t>(by_shape.size()) * kFewElements > count_))
+        return false;
     }
-    if (IsAuto() && static_cast<int64_t>(by_shape.size()) * kFewElements > count_) return false;
-    for (auto& [shape, elements] : by_shape) groups_.push_back(std::move(elements));
+    const std::vector<int> stacked(walked_.size(), -1);
+    for (auto& [shape, numbers] : by_shape) {
+      Elements& group = groups_.emplace_back();
+      group.numbers = std::move(numbers);
+      if (!Prepare(group, stacked)) return false;
+    }
     return true;
   }
 
-  // What elements of a group look like.
-  std::vector<BatchInput> Describe(const std::vector<int64_t>& group,
-                                   std::vector<std::vector<int64_t>>& lengths) const {
-    std::vector<BatchInput> inputs;
+  // Finds the group's plan; false when its body cannot be batched this way.
+  bool Prepare(Elements& group, const std::vector<int>& axes) const {
+    BatchRequest request;
+    std::vector<std::vector<int64_t>> lengths;
+    std::string signature;
     for (size_t i = 0; i < walked_.size(); ++i) {
-      if (walked_[i] == nullptr) {
-        inputs.push_back(Uniform(ctx_.tensor(static_cast<int>(i))));
-        continue;
-      }
-      const Sequence& sequence = *walked_[i];
-      BatchInput& input = inputs.emplace_back();
-      const Tensor& first = sequence[group[0]];
-      input = Uniform(first);
-      input.form = BatchForm::kStacked;
-      for (int axis = 0; axis < first.rank() && groups_.size() <= 1; ++axis) {
-        if (std::ranges::all_of(group, [&](int64_t e) { return sequence[e].dim(axis) == first.dim(axis); })) continue;
-        input.form = BatchForm::kPacked;
-        input.axis = axis;
+      const Sequence* sequence = walked_[i];
+      request.inputs.push_back(
+          Uniform(sequence == nullptr ? ctx_.tensor(static_cast<int>(i)) : (*sequence)[group.numbers[0]]));
+      BatchInput& input = request.inputs.back();
+      if (sequence != nullptr) input.form = axes[i] < 0 ? BatchForm::kStacked : BatchForm::kPacked;
+      if (axes[i] >= 0) {
+        input.axis = axes[i];
         std::vector<int64_t> sizes;
-        for (const int64_t e : group) sizes.push_back(sequence[e].dim(axis));
+        for (const int64_t e : group.numbers) sizes.push_back((*sequence)[e].dim(input.axis));
         const auto same = std::ranges::find(lengths, sizes);
         input.lengths = static_cast<int>(same - lengths.begin());
         if (same == lengths.end()) lengths.push_back(std::move(sizes));
-        break;
       }
+      Describe(signature, input);
     }
-    return inputs;
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      request.captures.emplace_back(plans_.captures_.values[i].first, Uniform(captured_[i]->tensor()));
+      Describe(signature, request.captures.back().second);
+    }
+    for (const std::vector<int64_t>& sizes : lengths) {
+      double sum = 0;
+      for (const int64_t size : sizes) sum += static_cast<double>(size);
+      group.length = std::max(group.length, sum / static_cast<double>(sizes.size()));
+    }
+    group.batch = plans_.Find(signature, [&] { return plans_.Make(request); });
+    return group.batch->body.has_value();
   }
 
   static BatchInput Uniform(const Tensor& tensor) {
@@ -280,53 +336,27 @@ class SequenceMapPlans::Call {
     text += ';';
   }
 
-  std::shared_ptr<const Batch> BatchFor(const std::vector<int64_t>& group) const {
-    std::vector<std::vector<int64_t>> lengths;
-    BatchRequest request;
-    request.inputs = Describe(group, lengths);
-    std::string signature;
-    for (const BatchInput& input : request.inputs) Describe(signature, input);
-    for (size_t i = 0; i < captured_.size(); ++i) {
-      request.captures.emplace_back(plans_.captures_.values[i].first, Uniform(captured_[i]->tensor()));
-      Describe(signature, request.captures.back().second);
-    }
-    return plans_.Find(signature, [&] { return plans_.Make(request); });
-  }
-
   // Bytes that the widest values of an element take.
-  static double ElementBytes(const Batch& batch, double length) {
-    return std::max(batch.body->fixed_bytes, batch.body->bytes_per_unit * length);
+  static double ElementBytes(const Elements& group) {
+    return std::max({group.batch->body->fixed_bytes, group.batch->body->bytes_per_unit * group.length, 1.0});
   }
 
-  double MeanLength(const std::vector<int64_t>& group) const {
-    std::vector<std::vector<int64_t>> lengths;
-    static_cast<void>(Describe(group, lengths));
-    double longest = 0;
-    for (const std::vector<int64_t>& sizes : lengths) {
-      double sum = 0;
-      for (const int64_t size : sizes) sum += static_cast<double>(size);
-      longest = std::max(longest, sum / static_cast<double>(sizes.size()));
-    }
-    return longest;
+  bool Pays(const Elements& group) const {
+    if (!IsAuto() || group.batch->body->recurrent) return true;
+    return static_cast<int64_t>(group.numbers.size()) >= kFewElements && ElementBytes(group) <= kLargeElement;
   }
 
-  bool Pays(const Batch& batch, const std::vector<int64_t>& group) const {
-    if (!IsAuto() || batch.body->recurrent) return true;
-    return static_cast<int64_t>(group.size()) >= kFewElements &&
-           ElementBytes(batch, MeanLength(group)) <= kLargeElement;
-  }
-
-  void RunGroup(const Batch& batch, const std::vector<int64_t>& group) {
-    const double target = batch.body->recurrent ? kRecurrentChunkBytes : kChunkBytes;
-    const double bytes = std::max(ElementBytes(batch, MeanLength(group)), 1.0);
-    const auto chunk = std::max<int64_t>(1, static_cast<int64_t>(std::min(target / bytes, 1e9)));
-    const auto size = static_cast<int64_t>(group.size());
+  void RunGroup(const Elements& group) {
+    const double target = group.batch->body->recurrent ? kRecurrentChunkBytes : kChunkBytes;
+    const auto chunk = std::max<int64_t>(1, static_cast<int64_t>(std::min(target / ElementBytes(group), 1e9)));
+    const auto size = static_cast<int64_t>(group.numbers.size());
     const int64_t pieces = (size + chunk - 1) / chunk;
     const auto piece = [&](int64_t p) {
       // As even as they can be.
       const int64_t begin = size * p / pieces, end = size * (p + 1) / pieces;
       ctx_.CheckCancelled();
-      RunChunk(batch, std::span(group).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+      RunChunk(*group.batch,
+               std::span(group.numbers).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
     };
     if (pieces == 1) return piece(0);  // its kernels may use all threads
     ctx_.ParallelFor(pieces, 1, [&](int64_t begin, int64_t end) {
@@ -429,7 +459,7 @@ class SequenceMapPlans::Call {
   std::vector<const Value*> captured_;
   int64_t count_ = 0;
   std::vector<const Sequence*> walked_;  // by input; null for what all elements see
-  std::vector<std::vector<int64_t>> groups_;
+  std::vector<Elements> groups_;
   std::vector<std::vector<Tensor>> results_;  // by output, then element
 };
 
@@ -474,7 +504,7 @@ std::string SequenceMapPlans::Explain() const {
   for (const auto& [signature, entry] : batches_) {
     const Batch& batch = *entry.first;
     if (!batch.body) {
-      text += fmt::format("  {}: element by element: {}\n", batch.form, batch.why);
+      text += fmt::format("  not {}: {}\n", batch.form, batch.why);
       continue;
     }
     const int64_t runs = batch.runs.load(), failures = batch.failures.load();

@@ -14,6 +14,7 @@
 #include "base/function_ref.h"
 #include "onnx_proto/onnx.h"
 #include "ops/run_context.h"
+#include "passes/type_knowledge.h"
 #include "runtime/plan_options.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -35,8 +36,9 @@ struct MapCaptures {
 // later ones, the last 16. Thread safe.
 class SequenceMapPlans {
  public:
-  // All must outlive this; `body` belongs to `model`, whose opsets it imports.
-  SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures, const PlanOptions& options);
+  // All but `types` must outlive this; `body` belongs to `model`, whose opsets it imports.
+  SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures, const TypeKnowledge& types,
+                   const PlanOptions& options);
   ~SequenceMapPlans();
 
   // Runs the node, or does nothing and returns false where the body cannot be batched for these elements, where that
@@ -58,6 +60,9 @@ class SequenceMapPlans {
   MapCaptures captures_;
   PlanOptions options_;
   bool can_batch_ = true;
+  bool is_recurrent_ = false;
+  // Of each input of the body: the one axis of its elements whose size nobody knows before they are there, or -1.
+  std::vector<int> open_axes_;
 
   mutable std::mutex mutex_;
   // By signature, with the time of the last use.

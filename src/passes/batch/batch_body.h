@@ -16,12 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include "onnx_optim/optim_tensor.h"
 #include "onnx_optim/tensor_type.h"
 #include "onnx_proto/onnx.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
 enum class BatchForm : uint8_t { kUniform, kStacked, kPacked, kElements };
+
+// The form in which elements of this shape are batched, with the axis of a packed one; nothing when there is none.
+std::optional<std::pair<BatchForm, int>> FormOf(const onnx_optim::OptimShape& element);
 
 // An input of the body, or a value around it.
 struct BatchInput {

@@ -45,9 +45,6 @@ struct Batched {
   const OptimDim& length() const { return shape[static_cast<size_t>(axis)]; }
 };
 
-// The form in which elements of this shape are batched, with the axis of a packed one; nothing when there is none.
-std::optional<std::pair<BatchForm, int>> FormOf(const OptimShape& element);
-
 class BatchGraph {
  public:
   // `taken`: names that are not to be made.
