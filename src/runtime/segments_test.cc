@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "runtime/runtime_test_util.h"
@@ -121,6 +123,41 @@ TEST(Segments, SoftmaxRepeatAndGatherAreThoseOfElements) {
                         "  want1 = ConcatFromSequence <axis: int = 0, new_axis: int = 1>(ys1)\n}}",
                         axis),
             {{"x", x}, {"l", Lengths()}, {"ones", Tensor::Of<int64_t>(Shape{7}, {3, 1, 2, 68, 2, 17, 1})}});
+  }
+}
+
+// Products of each element with its own matrix, and over the axis they differ in.
+TEST(Segments, ProductsAreThoseOfElements) {
+  std::mt19937 engine(4);
+  constexpr int64_t kElements = 7;
+  struct Form {
+    const char *name, *a, *b, *lists;
+    int axis, new_axis;
+  };
+  const Form contract{
+      "contract", "M,S", "S,N", "us = SplitToSequence <axis: int = 1>(a, l) vs = SplitToSequence <axis: int = 0>(b, l)",
+      0,          1};
+  const Form left{
+      "left",  "S,K",
+      "E,K,N", "us = SplitToSequence <axis: int = 0>(a, l) vs = SplitToSequence <axis: int = 0, keepdims: int = 0>(b)",
+      0,       0};
+  const Form right{
+      "right", "E,M,K",
+      "K,S",   "us = SplitToSequence <axis: int = 0, keepdims: int = 0>(a) vs = SplitToSequence <axis: int = 1>(b, l)",
+      1,       0};
+  const auto compare = [](const Form& form, Tensor a, Tensor b) {
+    Compare(fmt::format("g (float[{1}] a, float[{2}] b, int64[E] l) => (float[?] got, float[?] want) {{\n"
+                        "  got = onnxseq.internal.SegmentMatMul <form: string = \"{0}\">(a, b, l)\n  {3}\n"
+                        "  ys = SequenceMap <body = b (float[A,B] u, float[B,C] v) => (float[A,C] r) "
+                        "{{ r = MatMul(u, v) }}>(us, vs)\n"
+                        "  want = ConcatFromSequence <axis: int = {4}, new_axis: int = {5}>(ys)\n}}",
+                        form.name, form.a, form.b, form.lists, form.axis, form.new_axis),
+            {{"a", std::move(a)}, {"b", std::move(b)}, {"l", Lengths()}});
+  };
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {3, 5, 4}, {40, 33, 17}}) {
+    compare(contract, Random(engine, {m, kSum}, -1, 1), Random(engine, {kSum, n}, -1, 1));
+    compare(left, Random(engine, {kSum, k}, -1, 1), Random(engine, {kElements, k, n}, -1, 1));
+    compare(right, Random(engine, {kElements, m, k}, -1, 1), Random(engine, {k, kSum}, -1, 1));
   }
 }
 
