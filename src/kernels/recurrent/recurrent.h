@@ -32,6 +32,12 @@ struct CellClip {
   bool clips() const noexcept { return clip > 0 && clip <= 1.7976931348623157e308; }
 };
 
+// Where the data of one row stand, in elements from the pointers of its sequence.
+struct RowPlace {
+  int64_t x = 0, y = 0;  // of its step 0
+  int64_t h0 = 0, c0 = 0, yh = 0, yc = 0;
+};
+
 // The data of one direction; strides in elements, so that every layout is read and written where it is. The I (or H)
 // numbers of one row and step stand together. Inputs are only read; outputs overlap nothing, but yh may be h0 and yc
 // may be c0, row for row.
@@ -42,7 +48,10 @@ struct RecurrentSequence {
   const T* x = nullptr;  // x[row, step] at x + row * x_row + step * x_step
   int64_t x_row = 0, x_step = 0;
   const int32_t* lengths = nullptr;  // [rows], each in [0, steps]; null = all `steps`
-  const T* h0 = nullptr;             // null = 0
+  // [rows]; null = as far apart as the strides of rows say. With places a row has no steps after its length, so that
+  // rows of many lengths may stand one after the other.
+  const RowPlace* places = nullptr;
+  const T* h0 = nullptr;  // null = 0
   int64_t h0_row = 0;
   const T* c0 = nullptr;  // c0 and yc: LSTM only
   int64_t c0_row = 0;
@@ -52,11 +61,21 @@ struct RecurrentSequence {
   int64_t yh_row = 0;
   T* yc = nullptr;
   int64_t yc_row = 0;
+
+  const T* XOf(int64_t row) const { return x + (places != nullptr ? places[row].x : row * x_row); }
+  T* YOf(int64_t row) const { return y + (places != nullptr ? places[row].y : row * y_row); }
+  const T* H0Of(int64_t row) const { return h0 + (places != nullptr ? places[row].h0 : row * h0_row); }
+  const T* C0Of(int64_t row) const { return c0 + (places != nullptr ? places[row].c0 : row * c0_row); }
+  T* YhOf(int64_t row) const { return yh + (places != nullptr ? places[row].yh : row * yh_row); }
+  T* YcOf(int64_t row) const { return yc + (places != nullptr ? places[row].yc : row * yc_row); }
+  // What a row of this length has no step for counts as zero.
+  bool IsPadded(int64_t length) const { return places == nullptr && length < steps; }
 };
 
 // Semantics of all kinds, beyond their equations:
 // * a row ends after its length: the rest of its x is never read, the rest of its y is 0;
-// * a row of length 0 has y, yh, yc = 0 when steps > 0; with steps == 0 yh, yc = h0, c0 whatever `lengths` holds;
+// * a row of length 0 has y, yh, yc = 0 when steps > 0; with steps == 0, or with places, yh, yc = h0, c0 whatever
+//   `lengths` holds;
 // * reverse starts at a row's last valid step and ends at step 0; y stands at the step it belongs to.
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.

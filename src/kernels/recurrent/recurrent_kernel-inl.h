@@ -151,7 +151,7 @@ HWY_INLINE void WriteY(const Step<Kind, T>& step, int64_t row, int64_t group, in
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const T* const h = step.h_next + row * step.stride + group * lanes;
   const int64_t at = part.io->reverse ? part.lengths[row] - 1 - step.number : step.number;
-  T* const y = part.io->y + part.order[row] * part.io->y_row + at * part.io->y_step + group * lanes;
+  T* const y = part.io->YOf(part.order[row]) + at * part.io->y_step + group * lanes;
   const int64_t units = std::min(panels * lanes, part.weights->hidden_size - group * lanes);
   int64_t unit = 0;
   for (; unit + lanes <= units; unit += lanes) hn::StoreU(hn::Load(d, h + unit), d, y + unit);
@@ -170,18 +170,18 @@ HWY_NOINLINE void BeginPart(const RecurrentPart<Kind, T>& part, const RecurrentS
     const int64_t from = part.order[row];
     T* const h = part.h + row * stride + first;
     std::fill_n(h, padded, T(0));
-    if (io.h0 != nullptr) std::copy_n(io.h0 + from * io.h0_row + first, units, h);
+    if (io.h0 != nullptr) std::copy_n(io.H0Of(from) + first, units, h);
     if constexpr (Kind::kHasCellState) {
       for (int64_t group = share.group_begin; group < share.group_end; ++group) {
         T* const c = part.extra[0] + (group * part.rows + row) * lanes;
         std::fill_n(c, lanes, T(0));
         if (io.c0 != nullptr)
-          std::copy_n(io.c0 + from * io.c0_row + group * lanes, std::min(lanes, w.hidden_size - group * lanes), c);
+          std::copy_n(io.C0Of(from) + group * lanes, std::min(lanes, w.hidden_size - group * lanes), c);
       }
     }
-    if (io.y != nullptr)
+    if (io.y != nullptr && io.IsPadded(part.lengths[row]))
       for (int64_t step = part.lengths[row]; step < io.steps; ++step)
-        std::fill_n(io.y + from * io.y_row + step * io.y_step + first, units, T(0));
+        std::fill_n(io.YOf(from) + step * io.y_step + first, units, T(0));
   }
 }
 
@@ -193,14 +193,14 @@ HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentSha
   const int64_t lanes = w.lanes, stride = w.groups * lanes;
   for (int64_t row = 0; row < part.rows; ++row) {
     const int64_t length = part.lengths[row], to = part.order[row];
-    const bool zero = length == 0 && io.steps > 0;
+    const bool zero = length == 0 && io.IsPadded(0);
     const T* const h = part.h + (length & 1) * part.rows * stride + row * stride;
     for (int64_t group = share.group_begin; group < share.group_end; ++group) {
       const int64_t first = group * lanes, units = std::min(lanes, w.hidden_size - first);
       const auto put = [&](T* out, const T* in) { zero ? std::fill_n(out, units, T(0)) : std::copy_n(in, units, out); };
-      if (io.yh != nullptr) put(io.yh + to * io.yh_row + first, h + first);
+      if (io.yh != nullptr) put(io.YhOf(to) + first, h + first);
       if constexpr (Kind::kHasCellState) {
-        if (io.yc != nullptr) put(io.yc + to * io.yc_row + first, part.extra[0] + (group * part.rows + row) * lanes);
+        if (io.yc != nullptr) put(io.YcOf(to) + first, part.extra[0] + (group * part.rows + row) * lanes);
       }
     }
   }
@@ -221,7 +221,7 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       if (filled + ahead > part.z_rows) break;
       for (int64_t row = 0; row < ahead; ++row) {
         const int64_t at = io.reverse ? part.lengths[row] - 1 - end : end;
-        share.x_rows[filled + row] = io.x + part.order[row] * io.x_row + at * io.x_step;
+        share.x_rows[filled + row] = io.XOf(part.order[row]) + at * io.x_step;
       }
       filled += ahead;
     }

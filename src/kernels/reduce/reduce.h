@@ -24,16 +24,16 @@ struct ReduceFns {
 
 class ReduceLoops {
  public:
-  // reduced[i] != 0: axis i is folded.
-  ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced);
+  // reduced[i] != 0: axis i is folded. The input is dense, or has these strides (in elements, of the last axis 1).
+  ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced, std::span<const int64_t> strides = {});
   int64_t outputs() const { return outputs_; }
   // Inputs per output.
   int64_t count() const { return count_; }
   // Outputs can be computed in independent slices: slices() of them, in order, slice_outputs() each.
   int64_t slices() const { return slices_; }
   int64_t slice_outputs() const { return slices_ == 0 ? 0 : outputs_ / slices_; }
-  // `in` is the whole input; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned for them;
-  // `out` is the whole output.
+  // `in` is the first of the inputs; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned
+  // for them; `out` is the whole output.
   void Run(int64_t begin, int64_t end, const void* in, void* acc, void* out, const ReduceFns& fns) const;
 
  private:
@@ -43,7 +43,7 @@ class ReduceLoops {
     int64_t in_stride;
     int64_t out_stride;  // 0 when reduced
   };
-  std::vector<Dim> dims_;  // merged; the kept and the reduced ones take turns; never empty
+  std::vector<Dim> dims_;  // merged where one stride goes through them; never empty
   int64_t outputs_ = 1, count_ = 1, slices_ = 1;
 };
 

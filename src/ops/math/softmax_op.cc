@@ -2,25 +2,36 @@
 #include "ops/math/softmax_op.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/cast/cast.h"
 #include "kernels/softmax/softmax.h"
+#include "ops/as_type.h"
 #include "ops/op_helpers.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+// An exponential costs about ten additions.
+constexpr int64_t kSoftmaxGrain = kElementGrain / 8;
+
 template <class T>
-void RunTyped(RunContext& ctx, const Tensor& x, Tensor& y, int64_t outer, int64_t n, int64_t inner, bool log) {
+void RunTyped(RunContext& ctx, const Tensor& x, Tensor& y, int64_t outer, std::span<const int64_t> starts,
+              int64_t inner, bool log) {
   const T* from = x.View<T>().data();
   T* to = y.MutableView<T>().data();
-  const int64_t block = n * inner;
+  const auto segments = static_cast<int64_t>(starts.size()) - 1;
+  const int64_t block = starts.back() * inner;
   if (outer == 0 || block == 0) return;
-  // An exponential costs about ten additions.
-  const int64_t grain = std::max<int64_t>(1, kElementGrain / 8 / block);
-  ctx.ParallelFor(outer, grain, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(from + begin * block, to + begin * block, end - begin, n, inner, log);
+  const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain * segments / block);
+  ctx.ParallelFor(outer * segments, grain, [&](int64_t begin, int64_t end) {
+    if (segments == 1)
+      return kernels::Softmax(from + begin * block, to + begin * block, end - begin, starts.back(), inner, log);
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t* const start = &starts[static_cast<size_t>(piece % segments)];
+      const int64_t at = piece / segments * block + start[0] * inner;
+      kernels::Softmax(from + at, to + at, 1, start[1] - start[0], inner, log);
+    }
   });
 }
 
@@ -33,14 +44,7 @@ void Run(RunContext& ctx) {
   const int64_t outer = DimsProduct(dims, 0, std::min(axis, rank));
   const int64_t n = rank == 0 ? 1 : DimsProduct(dims, axis, kMatrix ? rank : axis + 1);
   const int64_t inner = kMatrix || rank == 0 ? 1 : DimsProduct(dims, axis + 1, rank);
-  Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
-  if (x.dtype() == TensorType::kFloat) return RunTyped<float>(ctx, x, y, outer, n, inner, kLog);
-  if (x.dtype() == TensorType::kDouble) return RunTyped<double>(ctx, x, y, outer, n, inner, kLog);
-  Tensor wide(TensorType::kFloat, x.shape());
-  kernels::Cast(x.data(), x.dtype(), wide.mutable_data(), TensorType::kFloat, x.NumElements());
-  Tensor result(TensorType::kFloat, x.shape());
-  RunTyped<float>(ctx, wide, result, outer, n, inner, kLog);
-  kernels::Cast(result.data(), TensorType::kFloat, y.mutable_data(), x.dtype(), x.NumElements());
+  RunSoftmax(ctx, outer, std::array<int64_t, 2>{0, n}, inner, kLog);
 }
 
 template <bool kMatrix>
@@ -63,6 +67,17 @@ OpDef VersionOf(std::string_view type, int since, void (*shape)(InferScope&), vo
 }
 
 }  // namespace
+
+void RunSoftmax(RunContext& ctx, int64_t outer, std::span<const int64_t> starts, int64_t inner, bool log) {
+  const Tensor x = ctx.tensor(0);
+  Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
+  if (x.dtype() == TensorType::kFloat) return RunTyped<float>(ctx, x, y, outer, starts, inner, log);
+  if (x.dtype() == TensorType::kDouble) return RunTyped<double>(ctx, x, y, outer, starts, inner, log);
+  const Tensor wide = Widened(x);
+  Tensor result(TensorType::kFloat, x.shape());
+  RunTyped<float>(ctx, wide, result, outer, starts, inner, log);
+  kernels::Cast(result.data(), TensorType::kFloat, y.mutable_data(), x.dtype(), x.NumElements());
+}
 
 std::vector<OpDef> SoftmaxOps(std::string_view type, bool log) {
   return {VersionOf(type, 1, ShapeRule<true>, log ? Run<true, true> : Run<true, false>),

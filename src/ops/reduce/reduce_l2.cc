@@ -32,12 +32,13 @@ struct ReduceL2Fold {
     }
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceL2Fold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceL2{"ReduceL2", kReduceTypes, ReduceFnsOf<ReduceL2Fold>};
+
 std::span<const OpDef> reduce_l2_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceL2", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceL2>(18);
   return ops;
 }
 

@@ -33,16 +33,13 @@ struct ReduceMeanFold {
     }
   }
 };
-void Run(RunContext& ctx) {
-  Dispatch(ReduceList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    RunReduceWith(ctx, kernels::ReduceFnsFor<ReduceMeanFold, T>(), std::is_integral_v<T>);
-  });
-}
 
 }  // namespace
 
+constexpr Reduction kReduceMean{"ReduceMean", kReduceTypes, ReduceFnsOf<ReduceMeanFold>, true};
+
 std::span<const OpDef> reduce_mean_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceMean", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceMean>(18);
   return ops;
 }
 

@@ -26,12 +26,13 @@ struct ReduceSumSquareFold {
     return static_cast<T>(sum);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceSumSquareFold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceSumSquare{"ReduceSumSquare", kReduceTypes, ReduceFnsOf<ReduceSumSquareFold>};
+
 std::span<const OpDef> reduce_sum_square_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceSumSquare", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceSumSquare>(18);
   return ops;
 }
 

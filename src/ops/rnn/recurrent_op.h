@@ -24,6 +24,9 @@ enum class RecurrentLayout : uint8_t {
   kBatchMajor,  // X [N,T,I], Y [N,T,D,H], states [N,D,H]: ONNX layout 1
   kOpenVino,    // X [N,T,I], Y [N,D,T,H], states [N,D,H]
   kCell,        // X [N,I], states [N,H], weights without D; no Y and one step
+  // The operators on packed values (ops/internal/segments.h): E elements of B rows, their lengths [E], one after the
+  // other along time: X [S,B,I], Y [S,D,B,H], final states [E,D,B,H], initial ones the same or [D,B,H] for all.
+  kPacked,
 };
 
 // Input positions, -1 for those an operator does not have, and the formals' names for messages.
@@ -64,8 +67,12 @@ struct RecurrentSpec {
 // list ends early the rest take their function's default.
 RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands, int gates,
                                 std::span<const std::string_view> defaults);
-// That of ONNX's LSTM.
+// Those of ONNX's operators.
 RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadGruSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadRnnSpec(const NodeAttributes& attrs);
+// The same with layout kPacked.
+RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands);
 // The same for OpenVINO's spelling of attributes. One set of names may serve both directions; it takes alpha and beta
 // from their start again unless they are long enough for both.
 RecurrentSpec ReadOpenVinoRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands,
@@ -75,6 +82,8 @@ void ReadLegacyLstmAttributes(const NodeAttributes& attrs, RecurrentSpec& spec);
 
 // Definitions without functions: the formals in the order of `operands`, the attributes above.
 OpDef OnnxRecurrentOp(std::string_view type, int since_version, const RecurrentOperands& operands);
+// Of ONNX's newest version made packed, in domain onnxseq.internal.
+OpDef PackedRecurrentOp(std::string_view type, const RecurrentOperands& operands);
 OpDef OpenVinoRecurrentOp(std::string_view type, RecurrentLayout layout, const RecurrentOperands& operands);
 
 // The shape rule; every dim two operands share is unified.

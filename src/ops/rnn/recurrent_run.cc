@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How recurrent operators run: checks of shapes and lengths, layouts as strides, weights packed once.
+// How recurrent operators run: checks of weights, which are packed once; recurrent_places.h checks the rest.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,7 +16,7 @@
 #include "ops/as_type.h"
 #include "ops/rnn/recurrent_limits.h"
 #include "ops/rnn/recurrent_op.h"
-#include "ops/type_dispatch.h"
+#include "ops/rnn/recurrent_places.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -149,94 +148,6 @@ std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, co
   return packed;
 }
 
-struct RunSizes {
-  int64_t steps, rows, inputs, hidden;
-};
-
-// Checks X, lengths and states.
-RunSizes CheckData(const RunContext& ctx, const RecurrentSpec& spec, const WeightSizes& weights) {
-  const RecurrentOperands& at = *spec.operands;
-  const NodeProto& node = ctx.node();
-  const Shape& x = ctx.tensor(at.x).shape();
-  const bool time_major = spec.layout == RecurrentLayout::kTimeMajor, cell = spec.is_cell();
-  const int rank = cell ? 2 : 3;
-  if (x.rank() != rank) {
-    FailInput(node, spec, at.x,
-              fmt::format("must have rank {} ({}), got {}", rank,
-                          cell         ? "[N,I]"
-                          : time_major ? "[T,N,I]"
-                                       : "[N,T,I]",
-                          x.ToString()));
-  }
-  if (x[rank - 1] != weights.inputs) {
-    Shape expected = x;
-    expected[rank - 1] = weights.inputs;
-    FailInput(node, spec, at.x,
-              fmt::format("must be {} for {} {}, got {}", expected.ToString(), at.names[static_cast<size_t>(at.w)],
-                          ctx.tensor(at.w).shape().ToString(), x.ToString()));
-  }
-  const RunSizes sizes{cell ? 1 : x[time_major ? 0 : 1], x[time_major ? 1 : 0], weights.inputs, weights.hidden};
-  if (std::max(sizes.steps, sizes.rows) > std::numeric_limits<int32_t>::max())
-    FailInput(node, spec, at.x, fmt::format("at most 2^31 - 1 steps and rows are possible, got {}", x.ToString()));
-  Shape states{sizes.rows, sizes.hidden};
-  if (!cell) states.insert(time_major ? 0 : 1, spec.directions);
-  const auto require = [&](int i, const Shape& expected) {
-    if (i < 0 || !ctx.HasInput(i) || ctx.tensor(i).shape() == expected) return;
-    FailInput(node, spec, i, fmt::format("must be {}, got {}", expected.ToString(), ctx.tensor(i).shape().ToString()));
-  };
-  require(at.lengths, {sizes.rows});
-  require(at.h0, states);
-  require(at.c0, states);
-  return sizes;
-}
-
-template <class I>
-void ReadLengths(const RunContext& ctx, const RecurrentSpec& spec, int64_t steps, std::vector<int32_t>& lengths) {
-  const int input = spec.operands->lengths;
-  const std::span<const I> given = ctx.tensor(input).View<I>();
-  lengths.reserve(given.size());
-  for (size_t row = 0; row < given.size(); ++row) {
-    const I length = given[row];
-    if (std::cmp_less(length, 0) || std::cmp_greater(length, steps)) {
-      FailInput(ctx.node(), spec, input, fmt::format("element {} must be in [0,{}], got {}", row, steps, +length));
-    }
-    lengths.push_back(static_cast<int32_t>(length));
-  }
-}
-
-// The lengths of the rows; none when all are `steps`. With no steps they mean nothing and are not looked at.
-std::vector<int32_t> Lengths(const RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes) {
-  const int input = spec.operands->lengths;
-  std::vector<int32_t> lengths;
-  if (input < 0 || !ctx.HasInput(input) || sizes.steps == 0) return lengths;
-  Dispatch(IntList(), ctx.tensor(input).dtype(),
-           [&](auto type) { ReadLengths<typename decltype(type)::type>(ctx, spec, sizes.steps, lengths); });
-  const auto full = static_cast<int32_t>(sizes.steps);
-  if (std::all_of(lengths.begin(), lengths.end(), [full](int32_t length) { return length == full; })) lengths.clear();
-  return lengths;
-}
-
-// Where the data of a run stand: strides in elements, and shapes.
-struct Places {
-  int64_t x_row, x_step, y_row, y_step, y_direction, state_row, state_direction;
-  Shape y, state;
-};
-Places PlacesOf(const RecurrentSpec& spec, const RunSizes& sizes) {
-  const auto [t, n, i, h] = sizes;
-  const int64_t d = spec.directions;
-  switch (spec.layout) {
-    case RecurrentLayout::kTimeMajor:
-      return {i, n * i, h, d * n * h, n * h, h, n * h, Shape{t, d, n, h}, Shape{d, n, h}};
-    case RecurrentLayout::kBatchMajor:
-      return {t * i, i, t * d * h, d * h, h, d * h, h, Shape{n, t, d, h}, Shape{n, d, h}};
-    case RecurrentLayout::kOpenVino:
-      return {t * i, i, d * t * h, h, t * h, d * h, h, Shape{n, d, t, h}, Shape{n, d, h}};
-    case RecurrentLayout::kCell:
-      break;
-  }
-  return {i, i, h, h, h, h, h, Shape{}, Shape{n, h}};
-}
-
 // An output in the type that is computed; narrowed into the node's when that is only stored.
 template <class T>
 class Output {
@@ -261,11 +172,9 @@ class Output {
 };
 
 template <class Kind, class T>
-void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
+void Compute(RunContext& ctx, const RecurrentSpec& spec, const RecurrentPlaces& places,
              std::span<const PackedRecurrent<Kind, T>> packed) {
   const RecurrentOperands& at = *spec.operands;
-  const std::vector<int32_t> lengths = Lengths(ctx, spec, sizes);
-  const Places places = PlacesOf(spec, sizes);
   const auto widened = [&](int i) { return i >= 0 && ctx.HasInput(i) ? Widened(ctx.tensor(i)) : Tensor(); };
   const Tensor x = widened(at.x), h0 = widened(at.h0), c0 = widened(at.c0);
   const TensorType stored = ctx.tensor(at.x).dtype();
@@ -274,12 +183,13 @@ void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
       yc(ctx, at.c0 >= 0 ? state_output + 1 : -1, places.state, stored);
 
   RecurrentSequence<T> io;
-  io.steps = sizes.steps;
-  io.rows = sizes.rows;
+  io.steps = places.steps;
+  io.rows = places.rows;
   io.x = x.View<T>().data();
   io.x_row = places.x_row;
   io.x_step = places.x_step;
-  io.lengths = lengths.empty() ? nullptr : lengths.data();
+  io.lengths = places.lengths.empty() ? nullptr : places.lengths.data();
+  io.places = places.of_rows.empty() ? nullptr : places.of_rows.data();
   io.h0_row = io.c0_row = io.yh_row = io.yc_row = places.state_row;
   io.y_row = places.y_row;
   io.y_step = places.y_step;
@@ -303,7 +213,7 @@ void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
   const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(all, ctx.threads());
   if (!bytes) {
     throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
-                                  sizes.steps, sizes.rows));
+                                  places.steps, places.rows));
   }
   Tensor scratch(TensorType::kUint8, Shape{*bytes});
   kernels::RunRecurrent<Kind, T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)},
@@ -317,16 +227,16 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
   const RecurrentSpec& spec = state.spec;
   const RecurrentOperands& at = *spec.operands;
   if (const auto* packed = std::get_if<Packed>(&state.packed)) {
-    const WeightSizes weights{packed->front().input_size(), packed->front().hidden_size()};
-    return Compute<Kind, T>(ctx, spec, CheckData(ctx, spec, weights), *packed);
+    const auto& first = packed->front();
+    return Compute<Kind, T>(ctx, spec, PlaceRecurrent(ctx, spec, first.input_size(), first.hidden_size()), *packed);
   }
   const auto optional = [&](int i) { return i >= 0 && ctx.HasInput(i) ? &ctx.tensor(i) : nullptr; };
   const Tensor w = WeightOf(spec, at.w, optional), r = WeightOf(spec, at.r, optional);
   const WeightTensors tensors{&w, &r, optional(at.b), optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
-  const RunSizes sizes = CheckData(ctx, spec, weights);
+  const RecurrentPlaces places = PlaceRecurrent(ctx, spec, weights.inputs, weights.hidden);
   const Packed packed = Pack<Kind, T>(state, tensors, weights, WeightStorage::kFull);
-  Compute<Kind, T>(ctx, spec, sizes, packed);
+  Compute<Kind, T>(ctx, spec, places, packed);
 }
 
 }  // namespace
