@@ -221,5 +221,26 @@ TEST(Segments, NetworksAreThoseOfElements) {
   }
 }
 
+// More rows than are run together.
+TEST(Segments, ManyElements) {
+  std::mt19937 engine(5);
+  std::vector<int64_t> lengths;
+  int64_t sum = 0;
+  for (int64_t e = 0; e < 1000; ++e) sum += lengths.emplace_back(e * e % 4);
+  Compare(
+      "g (float[S,1,I] x, int64[N] l, float[1,H,I] w, float[1,H,H] r) => (float[S,1,1,H] gotx, float[N,1,1,H] goth, "
+      "float[S,1,1,H] wantx, float[N,1,1,H] wanth) {\n"
+      "  gotx, goth = onnxseq.internal.PackedRNN <hidden_size: int = 200>(x, w, r, , l)\n"
+      "  xs = SplitToSequence <axis: int = 0>(x, l)\n"
+      "  ys, hs = SequenceMap <body = b (float[T,B,I] v) => (float[T,1,B,H] y, float[1,B,H] yh) "
+      "{ y, yh = RNN <hidden_size: int = 200>(v, w, r) }>(xs)\n"
+      "  wantx = ConcatFromSequence <axis: int = 0>(ys)\n"
+      "  wanth = ConcatFromSequence <axis: int = 0, new_axis: int = 1>(hs)\n}",
+      {{"x", Random(engine, {sum, 1, 3}, -1, 1)},
+       {"l", Tensor::Of<int64_t>(Shape{1000}, lengths)},
+       {"w", Random(engine, {1, 200, 3}, -0.4f, 0.4f)},
+       {"r", Random(engine, {1, 200, 200}, -0.1f, 0.1f)}});
+}
+
 }  // namespace
 }  // namespace ONNX_LIGHT_NAMESPACE

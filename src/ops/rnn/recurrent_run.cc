@@ -172,6 +172,49 @@ class Output {
 };
 
 template <class Kind, class T>
+void RunDirections(std::span<const RecurrentDirection<Kind, T>> directions, ThreadTeam* team, int threads) {
+  const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(directions, threads);
+  if (!bytes) {
+    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
+                                  directions[0].io.steps, directions[0].io.rows));
+  }
+  Tensor scratch(TensorType::kUint8, Shape{*bytes});
+  kernels::RunRecurrent<Kind, T>(
+      directions, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)}, team, threads);
+}
+
+// States and sums of this many bytes stay in a second-level cache; with fewer rows reading the weights would count.
+constexpr int64_t kBlockBytes = 512 << 10;
+constexpr int64_t kLeastBlockRows = 64;
+
+// Rows with places, the longest first, as many at a time as pay. A row does not depend on the others.
+template <class Kind, class T>
+void RunInBlocks(RunContext& ctx, const RecurrentSpec& spec, std::span<const RecurrentDirection<Kind, T>> directions) {
+  const RecurrentSequence<T>& all = directions[0].io;
+  if (all.rows == 0) return;
+  const int64_t row_bytes =
+      (spec.gates + 2 + Kind::kExtra) * directions[0].weights->hidden_size() * static_cast<int64_t>(sizeof(T));
+  const int64_t block = std::max(kLeastBlockRows, kBlockBytes / row_bytes), blocks = (all.rows - 1) / block + 1;
+  const auto run = [&](int64_t i, ThreadTeam* team, int threads) {
+    std::vector<RecurrentDirection<Kind, T>> part(directions.begin(), directions.end());
+    for (RecurrentDirection<Kind, T>& direction : part) {
+      direction.io.rows = std::min(block, all.rows - i * block);
+      direction.io.places += i * block;
+      direction.io.lengths += i * block;
+      direction.io.steps = *direction.io.lengths;
+    }
+    RunDirections<Kind, T>(part, team, threads);
+  };
+  if (blocks >= 2 * ctx.threads()) {
+    ctx.ParallelFor(blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) run(i, nullptr, 1);
+    });
+  } else {
+    for (int64_t i = 0; i < blocks; ++i) run(i, &ctx.team(), ctx.threads());
+  }
+}
+
+template <class Kind, class T>
 void Compute(RunContext& ctx, const RecurrentSpec& spec, const RecurrentPlaces& places,
              std::span<const PackedRecurrent<Kind, T>> packed) {
   const RecurrentOperands& at = *spec.operands;
@@ -209,15 +252,10 @@ void Compute(RunContext& ctx, const RecurrentSpec& spec, const RecurrentPlaces& 
     direction.io.yh = offset(yh.data(), k * places.state_direction);
     direction.io.yc = offset(yc.data(), k * places.state_direction);
   }
-  const std::span<const RecurrentDirection<Kind, T>> all(directions);
-  const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(all, ctx.threads());
-  if (!bytes) {
-    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
-                                  places.steps, places.rows));
-  }
-  Tensor scratch(TensorType::kUint8, Shape{*bytes});
-  kernels::RunRecurrent<Kind, T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)},
-                                 &ctx.team(), ctx.threads());
+  if (places.of_rows.empty())
+    RunDirections<Kind, T>(directions, &ctx.team(), ctx.threads());
+  else
+    RunInBlocks<Kind, T>(ctx, spec, directions);
   for (Output<T>* output : {&y, &yh, &yc}) output->Narrow();
 }
 
