@@ -508,9 +508,13 @@ std::string SequenceMapPlans::Explain() const {
       continue;
     }
     const int64_t runs = batch.runs.load(), failures = batch.failures.load();
-    text += fmt::format("  {}: {} elements at once, in {} groups: {} nodes for all of them\n", batch.form,
+    if (runs == 0 && failures == 0) {
+      text += fmt::format("  not {}: with elements so few, or so large, nothing is gained\n", batch.form);
+      continue;
+    }
+    text += fmt::format("  {}: {} elements in {} groups, {} nodes for all of a group\n", batch.form,
                         batch.elements.load(), runs, batch.body->batched_nodes);
-    if (failures > 0) text += fmt::format("    element by element {} times, after an error\n", failures);
+    if (failures > 0) text += fmt::format("    then element by element, {} times, for an error\n", failures);
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }
   return text;
