@@ -74,7 +74,7 @@ class Cli(unittest.TestCase):
         )
         self.assertEqual(clip[0]["attributes"][0], {"name": "min", "kind": "float", "required": False})
         self.assertEqual(
-            (clip[0]["kernel"], clip[0]["shape"], clip[0]["batching"]), ("elementwise", "own", "by element")
+            (clip[0]["kernel"], clip[0]["shape"], clip[0]["batching"]), ("elementwise", "own", "elementwise")
         )
 
     def test_explain(self):
@@ -87,7 +87,7 @@ class Cli(unittest.TestCase):
         self.assertIn('SequenceMap "map"\n  stacked: 3 elements in 1 groups, 1 nodes for all of a group\n', stacked)
         self.assertEqual(self.succeed(*arguments, "--explain", "--no-optimize"), "the nodes run as they are\n" + out)
         as_json = json.loads(self.succeed(*arguments, "--explain", "--json"))
-        self.assertEqual(as_json["explain"], "2 nodes, 2 after the passes\n")
+        self.assertEqual(as_json["explain"], "2 nodes, 2 after the passes\n" + plain)
 
     def test_convert_optimize(self):
         with tempfile.TemporaryDirectory() as folder:
