@@ -22,8 +22,8 @@ struct ConvState : OpState {
   // `bias` may be undefined.
   template <class T>
   void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
-    packed.template emplace<kernels::PackedConv<T>>(groups.groups, groups.in, groups.out, w.shape().dims().subspan(2),
-                                                    dilation, w.View<T>().data(),
+    packed.template emplace<kernels::PackedConv<T>>(kernels::ConvSizes{groups.groups, groups.in, groups.out},
+                                                    w.shape().dims().subspan(2), dilation, w.View<T>().data(),
                                                     bias.defined() ? bias.View<T>().data() : nullptr, flush_denormals);
   }
   void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
@@ -52,7 +52,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
 template <class T>
 void RunPacked(RunContext& ctx, const ConvState& state, const kernels::Window& window, const Tensor& x, Tensor& y) {
   std::get<kernels::PackedConv<T>>(state.packed)
-      .Run(x.dim(0), window, x.View<T>().data(), y.MutableView<T>().data(), &ctx.team(), ctx.threads());
+      .Run(x.dim(0), window, {}, x.View<T>().data(), y.MutableView<T>().data(), &ctx.team(), ctx.threads());
 }
 
 void Run(RunContext& ctx) {
