@@ -64,7 +64,7 @@ template <class T>
 void MatMul(const MatMulArgs<T>& args, ThreadTeam* team = nullptr, int threads = 0);
 
 // A matrix whose rows lie in pieces: row i is the numbers at data + rows[i] + segments[s], `segment` of them, for one s
-// after the other. At least one of rows and of segments.
+// after the other. At least one segment.
 template <class T>
 struct ScatteredRows {
   const T* data = nullptr;
