@@ -35,6 +35,11 @@ int64_t FuseConvBias(GraphEdit& edit);
 // Nodes whose results nobody uses leave, unless they or nodes in their bodies are random or unknown.
 int64_t RemoveDead(GraphEdit& edit);
 
+// An activation that follows a Conv of constant weights of floats, or a MaxPool without padding whose windows do not
+// overlap along the first axis and fit whatever the sizes, or one after the other, become part of the Conv
+// (ops/nn/conv.cc).
+int64_t FuseAfterConv(GraphEdit& edit);
+
 // Elementwise nodes (OpDef::elementwise) of floating-point numbers and bools whose results are used by one another
 // alone, all of one known shape, become one FusedElementwise node. In bodies, nodes that depend on outer values alone
 // stay out: they are computed once for all runs of the body.

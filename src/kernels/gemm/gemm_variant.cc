@@ -24,21 +24,35 @@ struct GemmOp {
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t panel) const {
+    constexpr int kVectors = kPanels * kPanelVectors;
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const T* a[kRows];
-    for (int r = 0; r < kRows; ++r) a[r] = block.a + (row + r) * block.a_row;
     const int64_t column = panel * kPanelVectors * lanes;
     T* const c = block.c + row * block.c_row + column;
-    const auto init = [&](int r, int v) HWY_ATTR {
-      if (block.accumulate) return hn::LoadU(d, c + r * block.c_row + v * lanes);
-      return block.bias != nullptr ? hn::LoadU(d, block.bias + column + v * lanes) : hn::Zero(d);
+    const T* b = block.b + panel * block.panel_stride;
+    const T* a[kRows];
+    hn::Vec<decltype(d)> sums[kRows][kVectors];
+    for (int r = 0; r < kRows; ++r) {
+      a[r] = block.a + (block.rows != nullptr ? block.rows[row + r] + block.segments[0] : (row + r) * block.a_row);
+      for (int v = 0; v < kVectors; ++v) {
+        if (block.accumulate)
+          sums[r][v] = hn::LoadU(d, c + r * block.c_row + v * lanes);
+        else
+          sums[r][v] = block.bias != nullptr ? hn::LoadU(d, block.bias + column + v * lanes) : hn::Zero(d);
+      }
+    }
+    const auto init = [&](int r, int v) HWY_ATTR { return sums[r][v]; };
+    const auto done = [&](int r, const auto* row_sums) HWY_ATTR {
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = row_sums[v];
     };
-    const auto done = [&](int r, const auto* sums) HWY_ATTR {
-      for (int v = 0; v < kPanels * kPanelVectors; ++v) hn::StoreU(sums[v], d, c + r * block.c_row + v * lanes);
-    };
-    Tile<kRows, kPanels>(d, a, block.k, block.b + panel * block.panel_stride, block.panel_stride, block.step, init,
-                         done);
+    for (int64_t segment = 0;;) {
+      Tile<kRows, kPanels>(d, a, block.k, b, block.panel_stride, block.step, init, done);
+      if (++segment == block.segment_count) break;
+      b += block.k * block.step;
+      for (int r = 0; r < kRows; ++r) a[r] += block.segments[segment] - block.segments[segment - 1];
+    }
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, c + r * block.c_row + v * lanes);
   }
 };
 
@@ -59,7 +73,10 @@ HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
     GemmBlock<T> part = block;
     part.m = block.m - row < kTileRows ? block.m - row : kTileRows;
     part.n = width;
-    part.a = block.a + row * block.a_row;
+    if (block.rows != nullptr)
+      part.rows = block.rows + row;
+    else
+      part.a = block.a + row * block.a_row;
     part.b = block.b + whole * block.panel_stride;
     part.bias = block.bias != nullptr ? bias : nullptr;
     part.c = scratch;
