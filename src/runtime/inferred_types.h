@@ -22,6 +22,7 @@ class InferredTypes : public TypeKnowledge {
 
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
   OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
+  std::optional<OptimDim> NumberOf(const GraphProto& graph, std::string_view value) const override;
   double ElementsOf(const GraphProto& graph, std::string_view value) const override;
   // `copy` is one of `original`, the model's graph: what is known of the one and the bodies in it is of the other, as
   // long as values keep their names.

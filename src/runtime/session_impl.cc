@@ -134,6 +134,7 @@ std::string Session::Impl::Explain() const {
     text = fmt::format("{} nodes, {} after the passes\n", optimize_report.nodes_before, optimize_report.nodes_after);
     for (const PassReport& pass : optimize_report.passes)
       if (pass.count > 0) text += fmt::format("{}: {}\n", pass.pass, pass.count);
+    for (const std::string& note : optimize_report.notes) text += note + "\n";
   }
   ExplainSequenceMaps(PlanFor(false, false), text);
   return text;

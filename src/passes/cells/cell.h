@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cell: a step that is one of LSTM, GRU or RNN, and its weights as the operator takes them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "passes/cells/step_reader.h"
+
+namespace ONNX_LIGHT_NAMESPACE::cells {
+
+// What goes into the function of a gate: columns [0,hidden) of each.
+struct Gate {
+  Sum input = {}, recurrent = {}, bias = {}, peephole = {};  // products with inputs, with the state; vectors and numbers; vectors times c
+};
+
+struct Cell {
+  std::string_view op_type;  // "LSTM", "GRU", "RNN"
+  int hidden = 0;            // what is carried as h, and as c
+  int state = GraphEdit::kAbsent;
+  std::vector<Gate> gates = {};        // in the operator's order: i o f c, z r h
+  std::optional<Gate> reset = {};      // of a GRU with linear_before_reset: what r is multiplied by
+  std::vector<Symbol> functions = {};  // calls: f, g, h
+  bool input_forget = false;
+};
+
+// Whether what is carried, all of it the states of one cell, goes on as the operator says. Throws NotACell.
+Cell MatchCell(StepReader& reader, const std::vector<int>& carried);
+
+// Constants of the operator, undefined where it needs none.
+struct CellWeights {
+  Tensor w, r, b, p;
+  std::vector<StepInput> inputs;  // side by side they are the operator's input
+  int64_t input_size = 0, hidden_size = 0;
+};
+CellWeights MakeWeights(const StepReader& reader, const Cell& cell, TensorType type, int64_t hidden_size);
+
+}  // namespace ONNX_LIGHT_NAMESPACE::cells

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells spelled as Loop and Scan: what the operator in their place gives is what their nodes give.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/cell_text.h"
+#include "runtime/runtime_test_util.h"
+
+namespace ONNX_LIGHT_NAMESPACE {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Session Loaded(const std::string& graph, bool optimize) {
+  SessionOptions options;
+  options.threads = 1;
+  options.optimize = optimize;
+  return FromText(graph, options);
+}
+
+Tensor Random(std::mt19937& random, std::initializer_list<int64_t> dims) {
+  Tensor tensor(TensorType::kFloat, Shape(dims));
+  for (float& number : tensor.MutableView<float>())
+    number = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 500;
+  return tensor;
+}
+
+void ExpectNear(const ValueMap& got, const ValueMap& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (const auto& [name, value] : wanted) {
+    ASSERT_EQ(got.at(name).tensor().shape().ToString(), value.tensor().shape().ToString()) << name;
+    float largest = 1;
+    for (const float number : Floats(value)) largest = std::max(largest, std::abs(number));
+    const auto numbers = Floats(got.at(name));
+    for (size_t i = 0; i < numbers.size(); ++i)
+      ASSERT_NEAR(numbers[i], Floats(value)[i], 1e-5f * largest) << name << "[" << i << "]";
+  }
+}
+
+enum class Kind { kLstm, kPeepholes, kGru, kGruBefore, kRnn, kReluRnn };
+constexpr const char* kNames[] = {"LSTM", "LSTM", "GRU", "GRU", "RNN", "RNN"};
+enum class Form { kLoop, kCountedLoop, kBatchFirstLoop, kBackwardLoop, kScan, kBackwardScan, kInnerScan };
+
+constexpr int kColumns = 5, kUnits = 3;
+
+// The graph of x [T,B,5] (or [B,T,5]), h and c [B,3].
+std::string GraphText(Kind kind, Form form, uint32_t seed) {
+  CellText text(seed, kColumns, kUnits);
+  const bool has_c = kind == Kind::kLstm || kind == Kind::kPeepholes;
+  const bool scan = form >= Form::kScan, batch_first = form == Form::kBatchFirstLoop || form == Form::kInnerScan;
+  std::string x = "x_t";
+  if (!scan) {
+    std::string index = "t";
+    if (form == Form::kBackwardLoop) index = text.Node(fmt::format("Sub({}, t)", text.Node("Sub(steps, one_step)")));
+    if (form == Form::kCountedLoop) index = "count";
+    x = text.Node(fmt::format("Gather <axis = {}> (x, {})", batch_first ? 1 : 0, index));
+  }
+  std::string next_h, next_c;
+  if (has_c) {
+    std::tie(next_h, next_c) = text.Lstm(x, "h_t", "c_t", kind == Kind::kPeepholes);
+  } else if (kind == Kind::kRnn || kind == Kind::kReluRnn) {
+    next_h = text.Rnn(x, "h_t", kind == Kind::kRnn ? "Tanh" : "Relu");
+  } else {
+    next_h = text.Gru(x, "h_t", kind == Kind::kGruBefore);
+  }
+  const std::string states = fmt::format("float[R,3] h_t{}", has_c ? ", float[R,3] c_t" : "");
+  const std::string next = fmt::format("float[R,3] {}{}", next_h, has_c ? fmt::format(", float[R,3] {}", next_c) : "");
+  const std::string initial = has_c ? "h, c" : "h", results = has_c ? "h_n, c_n" : "h_n";
+  const std::string outputs = fmt::format("float[T,B,3] y, float[B,3] h_n{}", has_c ? ", float[B,3] c_n" : "");
+  const std::string head = fmt::format("g (float[{}] x, float[B,3] h{}) => ({}) <", batch_first ? "B,T,5" : "T,B,5",
+                                       has_c ? ", float[B,3] c" : "", outputs);
+  if (scan) {
+    const std::string attributes = form == Form::kBackwardScan
+                                       ? ", scan_input_directions = [1], scan_output_directions = [1]"
+                                   : batch_first ? ", scan_input_axes = [-2]"
+                                                 : "";
+    return fmt::format(
+        "{}{}> {{\n  [cell] {}, y = Scan <num_scan_inputs = 1{}, body = b ({}, float[R,5] x_t) => ({}, float[R,3] y_t) "
+        "{{\n{}    y_t = "
+        "Identity({})\n  }}> ({}, x)\n}}",
+        head, text.constants, results, attributes, states, next, text.nodes, next_h, initial);
+  }
+  const bool counted = form == Form::kCountedLoop;
+  return fmt::format(
+      "{}{}, int64 one_step = {{1}}, int64 zero = {{0}}, int64 axis = {{{}}}, bool yes = {{1}}> {{\n  dims = "
+      "Shape(x)\n  steps = Gather(dims, axis)\n"
+      "  first = Less(zero, steps)\n"
+      "  [cell] {}{}, y = Loop <body = b (int64 t, bool go{}, {}) => (bool goes_on{}, {}, float[R,3] y_t) {{\n{}    "
+      "y_t = Identity({})\n{}  }}> ({}{}, {})\n}}",
+      head, text.constants, batch_first ? 1 : 0, counted ? "last, " : "", results, counted ? ", int64 count" : "",
+      states, counted ? ", int64 next_count" : "", next, text.nodes, next_h,
+      counted ? "    next_count = Add(count, one_step)\n    goes_on = Less(next_count, steps)\n"
+              : "    goes_on = Identity(go)\n",
+      counted ? ", first" : "steps, yes", counted ? ", zero" : "", initial);
+}
+
+class Cells : public ::testing::TestWithParam<std::tuple<Kind, Form>> {};
+
+TEST_P(Cells, GiveTheSameAsTheirNodes) {
+  const auto [kind, form] = GetParam();
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const std::string graph = GraphText(kind, form, seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, graph));
+    const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+    const bool backwards = form == Form::kBackwardLoop || form == Form::kBackwardScan;
+    const bool scan = form >= Form::kScan;
+    ASSERT_THAT(optimized.Explain(),
+                HasSubstr(fmt::format("{} node \"cell\": a{} {} of 3 units over 5 inputs{}\n", scan ? "Scan" : "Loop",
+                                      kind == Kind::kGru || kind == Kind::kGruBefore ? "" : "n",
+                                      kNames[static_cast<int>(kind)], backwards ? ", backwards" : "")));
+    std::mt19937 random(seed);
+    const bool batch_first = form == Form::kBatchFirstLoop || form == Form::kInnerScan;
+    for (const auto& [steps, rows] : {std::pair(0, 2), {1, 1}, {4, 3}, {9, 1}}) {
+      ValueMap feeds = {
+          {"x", batch_first ? Random(random, {rows, steps, kColumns}) : Random(random, {steps, rows, kColumns})},
+          {"h", Random(random, {rows, kUnits})}};
+      if (kind == Kind::kLstm || kind == Kind::kPeepholes) feeds["c"] = Random(random, {rows, kUnits});
+      ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Cells,
+                         ::testing::Combine(::testing::Values(Kind::kLstm, Kind::kPeepholes, Kind::kGru,
+                                                              Kind::kGruBefore, Kind::kRnn, Kind::kReluRnn),
+                                            ::testing::Values(Form::kLoop, Form::kCountedLoop, Form::kBatchFirstLoop,
+                                                              Form::kBackwardLoop, Form::kScan, Form::kBackwardScan,
+                                                              Form::kInnerScan)));
+
+// An RNN whose parts can be replaced by others, and the reason why it then stays.
+struct Parts {
+  std::string step = "n = Tanh(s)";
+  std::string input = "x_t = Gather(x, t)";
+  std::string limit = "steps";
+  std::string output = "n";
+  std::string goes_on = "Identity(go)";
+  std::string matrix = "r";
+};
+std::string RnnText(const Parts& parts) {
+  return fmt::format(R"(g (float[T,B,2] x, float[B,2] h, float[2,2] m, int64 some) => (float[T,B,2] y, float[B,2] h_n)
+    <float[2,2] w = {{1, 2, 3, 4}}, float[2,2] r = {{0.5, 0.25, -1, 0.125}}, int64 zero = {{0}}, bool yes = {{1}}, float two = {{2}}> {{
+    dims = Shape(x)
+    steps = Gather(dims, zero)
+    [cell] h_n, y = Loop <body = b (int64 t, bool go, float[R,2] h_t) => (bool goes_on, float[R,2] n, float[R,2] y_t) {{
+      {}
+      z = MatMul(x_t, w)
+      u = MatMul(h_t, {})
+      s = Add(z, u)
+      {}
+      y_t = Identity({})
+      goes_on = {}
+    }}> ({}, yes, h)
+  }})",
+                     parts.input, parts.matrix, parts.step, parts.output, parts.goes_on, parts.limit);
+}
+
+TEST(Recognising, LeavesWhatIsNoCellAndSaysWhy) {
+  const std::pair<Parts, const char*> kCases[] = {
+      {{}, ": an RNN of 2 units over 2 inputs"},
+      {{.step = "a = Sigmoid(s)\n n = Tanh(a)"}, " stays: a gate takes more than inputs, the state and constants"},
+      {{.step = "a = Tanh(s)\n n = Sin(a)"}, " stays: \"n\" is made by a node of type Sin"},
+      {{.step = "a = Tanh(s)\n n = Mul(a, two)"}, " stays: its state does not go on as that of a GRU or RNN"},
+      {{.step = "a = Mul(x_t, h_t)\n b2 = Add(a, s)\n n = Tanh(b2)"},
+       " stays: a gate takes more than inputs, the state and constants"},
+      {{.input = "x_t = Gather(x, zero)"}, " stays: it does not take all of \"x\" in order"},
+      {{.input = "x_t = Gather(x, some)"}, " stays: it takes from \"x\" at places not known"},
+      {{.limit = "some"}, " stays: its number of iterations is not that of steps in its input"},
+      {{.output = "s"}, " stays: its output \"y_t\" is not the state h"},
+      {{.goes_on = "Less(t, some)"}, " stays: its condition is none of a count of steps"},
+      {{.goes_on = "Less(t, zero)"}, " stays: its condition is not that of steps in its input"},
+      {{.goes_on = "Not(go)"}, " stays: its condition is none of a count of steps"},
+      {{.matrix = "m"}, " stays: \"u\" is a product whose right side is not constant"},
+  };
+  std::mt19937 random(1);
+  for (const auto& [parts, note] : kCases) {
+    const std::string graph = RnnText(parts);
+    SCOPED_TRACE(graph);
+    const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+    EXPECT_THAT(optimized.Explain(), HasSubstr(fmt::format("Loop node \"cell\"{}\n", note)));
+    const ValueMap feeds = {{"x", Random(random, {4, 3, 2})},
+                            {"h", Random(random, {3, 2})},
+                            {"m", Random(random, {2, 2})},
+                            {"some", Tensor::Scalar<int64_t>(2)}};
+    ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+  }
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE
