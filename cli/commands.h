@@ -70,6 +70,8 @@ struct ConvertArguments {
   std::string input, output;
   std::optional<int64_t> external_bytes;
   bool optimize = false;
+  bool lower = false;
+  int ir_version = 11;
 };
 int ConvertCommand(const ConvertArguments& arguments);
 

@@ -113,12 +113,15 @@ void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
 void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
   CLI::App* convert = app.add_subcommand("convert", "Write a model in another form, chosen by suffix");
   convert->add_option("IN", a.input, kModelHelp)->required();
-  convert->add_option("OUT", a.output, "An .onnx file or ONNX text (.onnxtxt)")->required();
+  convert->add_option("OUT", a.output, "An .onnx file, ONNX text (.onnxtxt) or an OpenVINO IR .xml")->required();
   convert
       ->add_option("--external-data", a.external_bytes,
                    "Keep initializers of this many bytes and more in a file beside OUT")
       ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
   convert->add_flag("--optimize", a.optimize, "Write what gives the same in less time, in standard operators");
+  convert->add_flag("--lower", a.lower, "Write nodes that OUT has no words for as several others that give the same");
+  convert->add_option("--ir-version", a.ir_version, "Of an OpenVINO IR: 11 unless given, or 10")
+      ->check(Within(CLI::Range(10, 11), "10 or 11"));
 }
 
 int Dispatch(int argc, char** argv) {

@@ -16,6 +16,7 @@
 #include "openvino_io/ir_reader.h"
 #include "passes/optimize.h"
 #include "runtime/inferred_types.h"
+#include "runtime/save_ir.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -78,11 +79,12 @@ WriteModelOptions AsRead(const ExternalDataReport& report) {
 }
 
 void WriteModelFile(const ModelProto& model, const std::string& path, const WriteModelOptions& options) {
-  if (path.ends_with(".xml")) throw Unsupported(fmt::format("\"{}\": OpenVINO IR cannot be written", path));
   if (options.external_bytes && *options.external_bytes < 0)
     throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
   TranslateErrors([&] {
-    if (IsText(path)) {
+    if (path.ends_with(".xml")) {
+      SaveIr(model, path, {.lower = options.lower, .version = options.ir_version});
+    } else if (IsText(path)) {
       WriteFileAtomically(path, PrintModelText(model));
     } else {
       WriteModel(model, path, options.external_bytes);
