@@ -28,13 +28,6 @@ std::optional<std::vector<int64_t>> ReadInts(std::string_view bytes) {
   return values;
 }
 
-AttributeProto& AddAttribute(NodeProto& node, std::string_view name, AttributeProto::AttributeType type) {
-  AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(std::string(name));
-  attribute.set_type(type);
-  return attribute;
-}
-
 void AddMetadata(NodeProto& node, std::string key, std::string value) {
   StringStringEntryProto& entry = *node.add_metadata_props();
   entry.set_key(std::move(key));
@@ -42,26 +35,6 @@ void AddMetadata(NodeProto& node, std::string key, std::string value) {
 }
 
 }  // namespace
-
-void SetInt(NodeProto& node, std::string_view name, int64_t value) {
-  AddAttribute(node, name, AttributeProto::INT).set_i(value);
-}
-void SetFloat(NodeProto& node, std::string_view name, float value) {
-  AddAttribute(node, name, AttributeProto::FLOAT).set_f(value);
-}
-void SetString(NodeProto& node, std::string_view name, std::string value) {
-  AddAttribute(node, name, AttributeProto::STRING).set_s(std::move(value));
-}
-void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values) {
-  AddAttribute(node, name, AttributeProto::INTS).mutable_ints()->extend(values);
-}
-void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values) {
-  AddAttribute(node, name, AttributeProto::FLOATS).mutable_floats()->extend(values);
-}
-void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values) {
-  AttributeProto& attribute = AddAttribute(node, name, AttributeProto::STRINGS);
-  for (const std::string& value : values) attribute.add_strings(value);
-}
 
 std::string IrNames::Unique(std::string_view wanted) {
   std::string name(wanted.empty() ? "value" : wanted);

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/set_attributes.h"
 #include "onnx_proto/onnx.h"
 #include "openvino_io/ir_document.h"
 
@@ -123,13 +124,6 @@ class IrLowering {
   std::vector<IrValue*> inputs_;
   std::span<IrValue> outputs_;
 };
-
-void SetInt(NodeProto& node, std::string_view name, int64_t value);
-void SetFloat(NodeProto& node, std::string_view name, float value);
-void SetString(NodeProto& node, std::string_view name, std::string value);
-void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values);
-void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
-void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
 
 // How one layer type is lowered. Versions of a type share an entry unless their meaning differs.
 struct IrLayerDef {

@@ -21,13 +21,10 @@ struct Pass {
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"recognise cells", RecogniseCells, true, true},
-    {"fold constants", FoldConstants, true},
-    {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true},
-    {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},
-    {"remove dead nodes", RemoveDead, true},
+    {"recognise cells", RecogniseCells, true, true}, {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
+    {"fold constants", FoldConstants, true},         {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},         {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},          {"remove dead nodes", RemoveDead, true},
     {"fuse elementwise", FuseElementwise, false},
 };
 // Initializers need not be graph inputs from here on.
