@@ -61,7 +61,15 @@ class RecurrentModel {
   }
 
   // Runs with these inputs, those not given absent; the outputs are Y, Yh, Yc, as far as the operator has them.
-  ValueMap Run(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1) {
+  ValueMap Run(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1,
+               WeightStorage storage = WeightStorage::kFull) {
+    const auto [session, feeds] = Load(inputs, constant_weights, threads, storage);
+    return session.Run(feeds);
+  }
+
+  // The session of such runs, and what is fed.
+  std::pair<Session, ValueMap> Load(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1,
+                                    WeightStorage storage = WeightStorage::kFull) {
     GraphProto& graph = *model_.mutable_graph();
     NodeProto& node = graph.ref_node()[0];
     ValueMap feeds;
@@ -95,7 +103,8 @@ class RecurrentModel {
     }
     SessionOptions options;
     options.threads = threads;
-    return Session::FromModel(std::move(model_), options).Run(feeds);
+    options.weights = storage;
+    return {Session::FromModel(std::move(model_), options), std::move(feeds)};
   }
 
  private:
