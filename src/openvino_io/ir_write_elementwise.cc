@@ -89,9 +89,7 @@ void WriteDropout(IrNodeWriter& w) {
     if (!training || training->size() != 1 || training->front() != 0)
       w.Refuse("input 2 'training_mode'", "must be constant and false");
   }
-  if (w.Gives(1) && w.graph().IsUsed(w.node().output(1))) w.Refuse("output 1 'mask'", "no layer gives it");
   w.Alias(0, w.In(0));
-  if (w.Gives(1)) w.Define(1, w.In(0));
 }
 
 void WriteCast(IrNodeWriter& w) {

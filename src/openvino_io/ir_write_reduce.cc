@@ -43,7 +43,8 @@ std::optional<IrRef> ReductionAxes(IrNodeWriter& w) {
   if (w.HasList(1, "axes")) {
     const auto axes = w.ListInts(1, "axes");
     const IrType type = axes ? IrType::Tensor(TensorType::kInt64, {static_cast<int64_t>(axes->size())}) : w.Type(1);
-    if (type.rank() != 1 || type.dims[0] < 0) w.Refuse("input 1 'axes'", "their number must be known: none may mean all");
+    if (type.rank() != 1 || type.dims[0] < 0)
+      w.Refuse("input 1 'axes'", "their number must be known: none may mean all");
     if (type.dims[0] > 0) return w.List(1, "axes");
     w.MarkUsed(1);
   }
@@ -112,11 +113,6 @@ void WriteEinsum(IrNodeWriter& w) {
 void WriteLayerNormalization(IrNodeWriter& w) {
   const int64_t axis = w.Int("axis", -1);
   w.Ignore("stash_type");  // how precise the sums are
-  for (int i = 1; i < w.output_size(); ++i) {
-    if (!w.Gives(i)) continue;
-    if (w.graph().IsUsed(w.node().output(i))) w.Refuse(fmt::format("output {}", i), "MVN gives no statistics");
-    w.Define(i, w.In(0));  // nobody looks
-  }
   const IrRef x = w.In(0);
   const std::vector<int64_t> axes = axis < 0 ? AxesFrom(axis, 0) : AxesFrom(axis, w.Rank(0));
   const IrRef normalized = Mvn(w, x, axes, w.Float("epsilon", 1e-5F));
@@ -147,8 +143,6 @@ void WriteBatchNormalization(IrNodeWriter& w) {
   if (w.Int("training_mode", 0) != 0) w.RefuseAttribute("training_mode", "must be 0");
   if (w.Int("spatial", 1) != 1) w.RefuseAttribute("spatial", "must be 1");
   if (w.opset() < 7 && w.Int("is_test", 0) != 1) w.RefuseAttribute("is_test", "must be 1");
-  for (int i = 1; i < w.output_size(); ++i)
-    if (w.Gives(i)) w.Refuse(fmt::format("output {}", i), "BatchNormInference gives no statistics");
   w.Finish("BatchNormInference", "opset5", {w.In(0), w.In(1), w.In(2), w.In(3), w.In(4)},
            {{"epsilon", IrText(w.Float("epsilon", 1e-5F))}});
 }
