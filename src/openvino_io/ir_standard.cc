@@ -277,7 +277,12 @@ class Replacement {
     }
     const size_t each = lstm_ ? 3 : op_type_ == "GRU" ? 2 : 1;
     const bool shared = directions_ == 2 && names.size() == each;
-    if (shared) names.insert(names.end(), names.begin(), names.begin() + static_cast<std::ptrdiff_t>(each));
+    const auto twice = [](auto& list, size_t count) {
+      list.resize(count);
+      list.reserve(2 * count);
+      for (size_t k = 0; k < count; ++k) list.push_back(list[k]);
+    };
+    if (shared) twice(names, each);
     SetStrings(node, "activations", names);
     const auto parameters = [&](std::string_view from, std::string_view to, size_t taken) {
       const AttributeProto* list = Attribute(from);
@@ -287,8 +292,7 @@ class Replacement {
         // Those left out are the functions' own, which cannot be said for the first direction alone.
         if (values.size() < taken)
           throw Unsupported(fmt::format("attribute '{}': some values are left out for two directions", from));
-        values.resize(taken);
-        values.insert(values.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(taken));
+        twice(values, taken);
       }
       SetFloats(node, to, values);
     };

@@ -41,7 +41,7 @@ void WriteScatterElements(IrNodeWriter& w) {
 
 void WriteScatterNd(IrNodeWriter& w) {
   const std::string reduction = Reduction(w);
-  if (reduction == "none") return w.Finish("ScatterNDUpdate", "opset3", {w.In(0), w.In(1), w.In(2)});
+  if (reduction == "none") return w.Finish("ScatterNDUpdate", "opset4", {w.In(0), w.In(1), w.In(2)});
   w.Finish("ScatterNDUpdate", "opset15", {w.In(0), w.In(1), w.In(2)}, {{"reduction", reduction}});
 }
 

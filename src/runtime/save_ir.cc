@@ -124,9 +124,9 @@ class DecidedBranches {
   int made_ = 0;
 };
 
-}  // namespace
-
-void SaveIr(const ModelProto& model, const std::string& xml_path, const IrWriteOptions& options) {
+// Calls write(model, types) for the model made ready.
+template <class Fn>
+auto Prepared(const ModelProto& model, Fn write) {
   ModelProto copy = model;
   if (NeedsInlining(copy)) static_cast<void>(InlineFunctions(copy));
   for (;;) {
@@ -134,9 +134,21 @@ void SaveIr(const ModelProto& model, const std::string& xml_path, const IrWriteO
     SortNodes(*copy.mutable_graph(), captures, false);
     const InferredTypes types(copy, CustomOps({}));
     DecidedBranches decided(copy, types, captures);
-    if (!decided.MakeCalls()) return WriteIr(copy, InferredIrTypes(types), xml_path, options);
+    if (!decided.MakeCalls()) return write(copy, InferredIrTypes(types));
     static_cast<void>(InlineFunctions(copy));
   }
+}
+
+}  // namespace
+
+IrFiles ToIr(const ModelProto& model, const IrWriteOptions& options) {
+  return Prepared(
+      model, [&](const ModelProto& ready, const IrTypeSource& types) { return SerializeIr(ready, types, options); });
+}
+
+void SaveIr(const ModelProto& model, const std::string& xml_path, const IrWriteOptions& options) {
+  Prepared(model,
+           [&](const ModelProto& ready, const IrTypeSource& types) { WriteIr(ready, types, xml_path, options); });
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE
