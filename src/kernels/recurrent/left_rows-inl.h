@@ -178,7 +178,7 @@ ValueRange RangeOfAllX(const Part& part) {
   if constexpr (std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(part.h)>>, float>) {
     for (int64_t row = 0; row < part.rows; ++row)
       for (int64_t step = 0; step < part.lengths[row]; ++step)
-        range.Include(part.io->x + part.order[row] * part.io->x_row + step * part.io->x_step, part.weights->input_size);
+        range.Include(part.io->XOf(part.order[row]) + step * part.io->x_step, part.weights->input_size);
   }
   return range;
 }
