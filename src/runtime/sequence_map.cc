@@ -516,8 +516,9 @@ std::string SequenceMapPlans::Explain() const {
       text += fmt::format("  not {}: with elements so few, or so large, nothing is gained\n", batch.form);
       continue;
     }
-    text += fmt::format("  {}: {} elements in {} groups, {} nodes for all of a group\n", batch.form,
-                        batch.elements.load(), runs, batch.body->batched_nodes);
+    text += fmt::format("  {}: {} elements in {} group{}, {} node{} for all of a group\n", batch.form,
+                        batch.elements.load(), runs, runs == 1 ? "" : "s", batch.body->batched_nodes,
+                        batch.body->batched_nodes == 1 ? "" : "s");
     if (failures > 0) text += fmt::format("    then element by element, {} times, for an error\n", failures);
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }
