@@ -378,15 +378,17 @@ class SequenceMapPlans::Call {
       }
       const Sequence& sequence = *walked_[i];
       const Shape& first = sequence[elements[0]].shape();
+      const bool is_read = batch.plan->inputs[i] >= 0;
       if (form.form == BatchForm::kStacked) {
-        inputs.emplace_back(Join(sequence, elements, WithFirst(n, first), 0));
+        inputs.emplace_back(is_read ? Value(Join(sequence, elements, WithFirst(n, first), 0)) : Value());
         continue;
       }
       Tensor sizes(TensorType::kInt64, Shape{n});
       int64_t sum = 0;
       for (size_t k = 0; k < elements.size(); ++k)
         sum += sizes.MutableView<int64_t>()[k] = sequence[elements[k]].dim(form.axis);
-      inputs.emplace_back(Join(sequence, elements, WithDim(first, form.axis, sum), form.axis));
+      inputs.emplace_back(is_read ? Value(Join(sequence, elements, WithDim(first, form.axis, sum), form.axis))
+                                  : Value());
       lengths[static_cast<size_t>(form.lengths)] = std::move(sizes);
     }
     for (Tensor& sizes : lengths) inputs.emplace_back(std::move(sizes));

@@ -146,6 +146,10 @@ class Batcher {
       if (input.form == BatchForm::kPacked) result_.lengths = std::max(result_.lengths, input.lengths + 1);
     }
     for (int k = 0; k < result_.lengths; ++k) {
+      // Where a node demands of a length that it be some number, or another's, elements that break this are to be
+      // named.
+      const OptimDim length = OptimDim::Symbol(LengthSymbol(k));
+      if (context_.Simplify(length) != length) throw CannotBatch("a length is to be another or one number");
       const std::string name = graph_->NewName(LengthSymbol(k));
       *graph.add_input() = Described(name, TensorType::kInt64, {count});
       graph_->SetLengths(OptimDim::Symbol(LengthSymbol(k)), name);
@@ -318,6 +322,7 @@ class Batcher {
       const ShapeValue* inferred = Inferred(output);
       if (inferred == nullptr || !inferred->IsTensor() || inferred->Dtype() == TensorType::kUndefined)
         return fmt::format("the type of \"{}\" is not known", output.as_string());
+      if (inferred->Dtype() == TensorType::kString) return "it makes strings";
       value.dtype = inferred->Dtype();
       value.shape = context_.Simplify(inferred->Shape());
       const auto form = FormOf(value.shape);
