@@ -401,8 +401,7 @@ class SequenceMapPlans::Call {
       if (ctx_.HasOutput(static_cast<int>(o))) Distribute(batch.body->outputs[o], outputs, o, elements);
   }
 
-  void Distribute(const BatchOutput& form, const std::vector<Value>& outputs, size_t o,
-                  std::span<const int64_t> elements) {
+  void Distribute(const BatchOutput& form, std::vector<Value>& outputs, size_t o, std::span<const int64_t> elements) {
     std::vector<Tensor>& results = results_[o];
     const auto place = [&](size_t k) -> Tensor& { return results[static_cast<size_t>(elements[k])]; };
     if (form.form == BatchForm::kElements) {
@@ -410,8 +409,9 @@ class SequenceMapPlans::Call {
       for (size_t k = 0; k < elements.size(); ++k) place(k) = sequence[static_cast<int64_t>(k)];
       return;
     }
-    const Tensor& all = outputs[o].tensor();
+    Tensor& all = outputs[o].mutable_tensor();
     if (form.form == BatchForm::kUniform) {
+      if (all.IsBorrowed()) all.Unshare();  // of the model's memory, which no result keeps: one copy for all elements
       for (size_t k = 0; k < elements.size(); ++k) place(k) = all;
       return;
     }
