@@ -22,6 +22,7 @@ struct Pass {
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
     {"recognise cells", RecogniseCells, true, true},
+    {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
     {"fold constants", FoldConstants, true},
     {"remove no-ops", RemoveNoOps, true},
     {"merge equal nodes", MergeEqual, true},

@@ -29,6 +29,8 @@ class InferredTypes : public TypeKnowledge {
   void AddCopy(const GraphProto& original, const GraphProto& copy);
   // Null when nothing is known.
   [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
+  // Inference found the body to run, or that it may.
+  bool MayRun(const GraphProto& body) const { return bodies_.contains(&body); }
   // What was found wrong or doubtful.
   const std::vector<onnx_optim::shapes::Problem>& problems() const { return context_.Problems(); }
 

@@ -102,9 +102,9 @@ struct SequenceMapPlans::Batch {
   mutable std::atomic<int64_t> runs{0}, elements{0}, failures{0};
 };
 
-SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures,
-                                   const TypeKnowledge& types, const PlanOptions& options)
-    : model_(model), body_(body), captures_(std::move(captures)), options_(options) {
+SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, std::string path,
+                                   MapCaptures captures, const TypeKnowledge& types, const PlanOptions& options)
+    : model_(model), body_(body), path_(std::move(path)), captures_(std::move(captures)), options_(options) {
   for (const ValueInfoProto& input : body.input()) {
     const OptimShape shape = types.ShapeOf(body, input.name());
     const auto form = FormOf(shape);
@@ -135,8 +135,9 @@ std::shared_ptr<const SequenceMapPlans::Batch> SequenceMapPlans::Find(const std:
 // One run of the node.
 class SequenceMapPlans::Call {
  public:
-  Call(SequenceMapPlans& plans, RunContext& ctx, const RunState& run, FunctionRef<const Value&(size_t)> capture)
-      : plans_(plans), ctx_(ctx), run_(run) {
+  Call(SequenceMapPlans& plans, RunContext& ctx, const RunState& run, const uint64_t& outer_run,
+       FunctionRef<const Value&(size_t)> capture)
+      : plans_(plans), ctx_(ctx), run_(run), outer_run_(outer_run) {
     for (const auto& [name, i] : plans.captures_.values) captured_.push_back(&capture(i));
   }
 
@@ -395,7 +396,7 @@ class SequenceMapPlans::Call {
     for (const Value* value : captured_) inputs.push_back(*value);
 
     std::vector<Value> outputs(batch.plan->outputs.size());
-    RunGraph(*batch.plan, run_, inputs, {}, outputs);
+    RunGraph(*batch.plan, run_, inputs, {}, outputs, &outer_run_);
     for (size_t o = 0; o < results_.size(); ++o)
       if (ctx_.HasOutput(static_cast<int>(o))) Distribute(batch.body->outputs[o], outputs, o, elements);
   }
@@ -458,6 +459,7 @@ class SequenceMapPlans::Call {
   SequenceMapPlans& plans_;
   RunContext& ctx_;
   const RunState& run_;
+  const uint64_t& outer_run_;
   std::vector<const Value*> captured_;
   int64_t count_ = 0;
   std::vector<const Sequence*> walked_;  // by input; null for what all elements see
@@ -489,6 +491,7 @@ std::unique_ptr<SequenceMapPlans::Batch> SequenceMapPlans::Make(BatchRequest& re
     PlanOptions options = options_;
     options.sequence_map = SequenceMapStrategy::kElements;  // what is left of it could not be batched
     batch->plan = MakePlan(model, *batch->types, options);
+    batch->plan->path = path_;
   } catch (const std::exception& e) {
     batch->why = e.what();
     batch->body.reset();
@@ -496,8 +499,9 @@ std::unique_ptr<SequenceMapPlans::Batch> SequenceMapPlans::Make(BatchRequest& re
   return batch;
 }
 
-bool SequenceMapPlans::Run(RunContext& ctx, const RunState& run, FunctionRef<const Value&(size_t)> capture) {
-  return can_batch_ && Call(*this, ctx, run, capture).Run();
+bool SequenceMapPlans::Run(RunContext& ctx, const RunState& run, const uint64_t& outer_run,
+                           FunctionRef<const Value&(size_t)> capture) {
+  return can_batch_ && Call(*this, ctx, run, outer_run, capture).Run();
 }
 
 std::string SequenceMapPlans::Explain() const {
@@ -514,8 +518,9 @@ std::string SequenceMapPlans::Explain() const {
       text += fmt::format("  not {}: with elements so few, or so large, nothing is gained\n", batch.form);
       continue;
     }
-    text += fmt::format("  {}: {} elements in {} groups, {} nodes for all of a group\n", batch.form,
-                        batch.elements.load(), runs, batch.body->batched_nodes);
+    text += fmt::format("  {}: {} elements in {} group{}, {} node{} for all of a group\n", batch.form,
+                        batch.elements.load(), runs, runs == 1 ? "" : "s", batch.body->batched_nodes,
+                        batch.body->batched_nodes == 1 ? "" : "s");
     if (failures > 0) text += fmt::format("    then element by element, {} times, for an error\n", failures);
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }

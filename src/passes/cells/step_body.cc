@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/node_attributes.h"
 #include "passes/cells/cell_sums.h"
 #include "passes/fold_constants.h"
 #include "values/tensor_proto.h"
@@ -24,6 +25,10 @@ int PassedOn(const GraphEdit& graph, int n) {
 }
 
 }  // namespace
+
+bool IsLastAxis(int64_t axis, const OptimShape& shape) {
+  return axis == -1 || (!shape.IsUnknown() && axis == static_cast<int64_t>(shape.Rank()) - 1);
+}
 
 const Carried* StepBody::CarriedAt(Place place) const {
   if (place.graph != body) return nullptr;
@@ -50,12 +55,30 @@ Place StepBody::Resolve(Place place) const {
       place.value = before;
     } else if (const Carried* value = CarriedAt(place); value != nullptr && IsInvariant(*value)) {
       place = {outer, value->initial};
-    } else if (graph == body && body->IsOutside(v)) {
+    } else if (graph == body && body != outer && body->IsOutside(v)) {
       place = {outer, outer->Find(body->name(v))};
     } else {
       return place;
     }
   }
+}
+
+std::vector<Place> StepBody::Parts(Place place) const {
+  constexpr size_t kMaxParts = 64;
+  std::vector<Place> parts, rest{place};
+  while (!rest.empty()) {
+    place = Resolve(rest.back());
+    rest.pop_back();
+    const auto [graph, v] = place;
+    const int n = graph->producer(v);
+    if (n == kAbsent || !graph->Is(n, "Concat") || parts.size() + rest.size() > kMaxParts ||
+        !IsLastAxis(NodeAttributes(graph->node(n)).Int("axis"), graph->ShapeOf(v))) {
+      parts.push_back(place);
+      continue;
+    }
+    for (size_t i = graph->inputs(n).size(); i-- > 0;) rest.push_back({graph, graph->inputs(n)[i]});
+  }
+  return parts;
 }
 
 const Tensor& StepBody::Constant(Place place) const {

@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "onnxseq/value.h"
@@ -48,11 +49,17 @@ struct StepBody {
   std::vector<StepOutput> outputs;
   // The values of a Loop's body that count the steps, and that say the step is to be done.
   int iteration = GraphEdit::kAbsent, condition = GraphEdit::kAbsent;
+  // Values of the body that are taken as they are, whatever makes them; `is_open`: so are those whose nodes mean
+  // nothing to cells. For steps that stand beside each other in one graph, which is body and graph around at once.
+  std::set<int> cuts;
+  bool is_open = false;
 
   // Where the value comes from: past nodes that change nothing, and, for what is the same in all steps, to the graph
   // around.
   Place Resolve(Place place) const;
   bool IsOuter(Place place) const { return place.graph == outer; }
+  // What Concats along the last axis put together, from left to right; the value itself where there is none.
+  std::vector<Place> Parts(Place place) const;
   // Null when it is not one. Of a resolved place.
   const Carried* CarriedAt(Place place) const;
   bool IsInvariant(const Carried& value) const;
@@ -69,6 +76,9 @@ struct StepBody {
   mutable std::map<int, std::optional<OptimDim>> counters_;  // by Carried::in; what is being found out has its own name
   mutable int depth_ = 0;
 };
+
+// Of a value of that shape; -1 is the last axis of all.
+bool IsLastAxis(int64_t axis, const OptimShape& shape);
 
 // The number of the step, counted from 0.
 OptimDim StepNumber();
