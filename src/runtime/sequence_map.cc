@@ -309,13 +309,15 @@ class SequenceMapPlans::Call {
       request.captures.emplace_back(plans_.captures_.values[i].first, Uniform(captured_[i]->tensor()));
       Describe(signature, request.captures.back().second);
     }
+    bool has_empty = false;
     for (const std::vector<int64_t>& sizes : lengths) {
+      has_empty = has_empty || std::ranges::find(sizes, 0) != sizes.end();
       double sum = 0;
       for (const int64_t size : sizes) sum += static_cast<double>(size);
       group.length = std::max(group.length, sum / static_cast<double>(sizes.size()));
     }
     group.batch = plans_.Find(signature, [&] { return plans_.Make(request); });
-    return group.batch->body.has_value();
+    return group.batch->body && (group.batch->body->takes_empty || !has_empty);
   }
 
   static BatchInput Uniform(const Tensor& tensor) {
