@@ -9,6 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/softmax/softmax.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -45,12 +46,16 @@ HWY_INLINE void StoreFew(hn::Vec<D> v, D d, T* y, int64_t n) {
   std::copy_n(lanes, std::min(n, static_cast<int64_t>(hn::Lanes(d))), y);
 }
 
+// Longer rows would push each other out of the nearest cache.
+constexpr int64_t kMostAhead = 2048;
+
 // Rows and columns are cut into vectors of at least this many numbers and less than one such vector.
 constexpr size_t kLeastLanes = 4;
 
-// Max's second operand is what x86 hands on where one is NaN: none is kept in a maximum, but in every sum.
+// Max's second operand is what x86 hands on where one is NaN: none is kept in a maximum, but in every sum. While the
+// exponentials keep the CPU busy, the row after this one, `next` numbers on, comes into the nearest cache (0 for none).
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void LongRow(D d, const T* x, T* y, int64_t n, bool log) {
+HWY_INLINE void LongRow(D d, const T* x, T* y, int64_t n, int64_t next, bool log) {
   using V = hn::Vec<D>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   // Where n is no multiple, the last vector overlaps the one before; y may be x, so it is taken first.
@@ -69,6 +74,8 @@ HWY_INLINE void LongRow(D d, const T* x, T* y, int64_t n, bool log) {
 
   V sum = hn::Zero(d);
   for (i = 0; i < whole; i += lanes) {
+    hwy::Prefetch(x + next + i);
+    hwy::Prefetch(y + next + i);
     const V e = Exp(d, hn::Sub(hn::LoadU(d, x + i), max));
     sum = hn::Add(sum, e);
     if (!log) hn::StoreU(e, d, y + i);
@@ -146,7 +153,8 @@ HWY_INLINE void TinyRows(D d, const T* x, T* y, int64_t rows, bool log) {
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void Rows(D d, const T* x, T* y, int64_t rows, int64_t n, bool log) {
   if (n >= static_cast<int64_t>(hn::Lanes(d))) {
-    for (int64_t row = 0; row < rows; ++row) LongRow(d, x + row * n, y + row * n, n, log);
+    for (int64_t row = 0; row < rows; ++row)
+      LongRow(d, x + row * n, y + row * n, n, row + 1 < rows && n <= kMostAhead ? n : 0, log);
   } else if constexpr (hn::MaxLanes(D()) > kLeastLanes) {
     Rows(hn::Half<D>(), x, y, rows, n, log);
   } else {
