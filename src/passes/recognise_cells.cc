@@ -120,7 +120,8 @@ class Recognising {
       int64_t axis = at("scan_input_axes", i - carried);
       if (axis < 0) axis += rank;
       if (shape.IsUnknown() || axis < 0 || axis + 1 >= rank) throw NotACell{"it takes no rows"};
-      steps_.inputs[BodyInput(i)] = {v, axis, at("scan_input_directions", i - carried) != 0};
+      steps_.inputs[BodyInput(i)] = {
+          .value = v, .axis = axis, .reversed = at("scan_input_directions", i - carried) != 0};
     }
     for (size_t i = carried; i < body_.graph().output().size(); ++i) {
       int64_t axis = at("scan_output_axes", i - carried);
@@ -166,7 +167,7 @@ class Recognising {
       if (output.reversed != reversed && edit_.opset() < cells::OperatorWriter::kLeastOpsetToReverse)
         throw NotACell{"its outputs are in another order than its inputs"};
     for (const Carried* carried : {&hidden, state})
-      if (carried != nullptr && edit_.ShapeOf(carried->initial).IsUnknown())
+      if (carried != nullptr && edit_.ShapeOf(carried->initial).Empty())
         throw NotACell{fmt::format("the shape of \"{}\" is not known", edit_.name(carried->initial))};
   }
 

@@ -185,6 +185,65 @@ INSTANTIATE_TEST_SUITE_P(All, UnrolledCells,
                          ::testing::Values(Kind::kLstm, Kind::kPeepholes, Kind::kGru, Kind::kGruBefore, Kind::kRnn,
                                            Kind::kReluRnn));
 
+// What torch makes of an LSTM where it takes it apart: the product with x is made for all steps at once.
+std::string AheadText(bool loop, bool backwards) {
+  CellText text(1, kColumns, kUnits);
+  const std::string w = text.Constant({5, 12}), b = text.Constant({12}), r = text.Constant({3, 12});
+  std::string nodes;
+  const auto step = [&](const std::string& t, const std::string& z, const std::string& h, const std::string& c) {
+    nodes += fmt::format(
+        "a{0} = MatMul({2}, {4})\n s{0} = Add({1}, a{0})\n i{0}, f{0}, g{0}, o{0} = Split <axis = 1> (s{0})\n si{0} = "
+        "Sigmoid(i{0})\n sf{0} = Sigmoid(f{0})\n so{0} = Sigmoid(o{0})\n tg{0} = Tanh(g{0})\n fc{0} = Mul(sf{0}, "
+        "{3})\n "
+        "ig{0} = Mul(si{0}, tg{0})\n c{0} = Add(fc{0}, ig{0})\n tc{0} = Tanh(c{0})\n h{0} = Mul(so{0}, tc{0})\n",
+        t, z, h, c, r);
+  };
+  const std::string head = fmt::format(
+      "g (float[B,4,5] x, float[B,3] h, float[B,3] c) => (float[B,4,3] y) <{}, int64[1] one = {{1}}, int64 four = "
+      "{{4}}, "
+      "int64 three = {{3}}, bool yes = {{1}}> {{\n p = MatMul(x, {})\n q = Add({}, p)\n",
+      text.constants, w, b);
+  if (loop) {
+    nodes = fmt::format("at = {}\n z = Gather <axis = 1> (q, at)\n", backwards ? "Sub(three, t)" : "Identity(t)");
+    step("n", "z", "h_t", "c_t");
+    return head +
+           fmt::format(
+               "hl, cl, ys = Loop <body = b (int64 t, bool go, float[R,3] h_t, float[R,3] c_t) => (bool go_on, "
+               "float[R,3] hn, float[R,3] cn, float[R,3] each) {{\n{} go_on = Identity(go)\n each = Identity(hn) }}> "
+               "(four, yes, h, c)\n y = Transpose <perm = [1, 0, 2]> (ys) }}",
+               nodes);
+  }
+  std::string before_h = "h", before_c = "c", all;
+  nodes = "z0, z1, z2, z3 = Split <axis = 1> (q)\n";
+  for (int t = 0; t < 4; ++t) {
+    const int at = backwards ? 3 - t : t;
+    nodes += fmt::format("x{} = Squeeze(z{}, one)\n", at, at);
+    step(std::to_string(t), fmt::format("x{}", at), before_h, before_c);
+    before_h = fmt::format("h{}", t), before_c = fmt::format("c{}", t);
+    nodes += fmt::format("u{0} = Unsqueeze(h{0}, one)\n", t);
+    all = backwards && t > 0 ? fmt::format("u{}, {}", t, all) : fmt::format("{}{}u{}", all, t == 0 ? "" : ", ", t);
+  }
+  return head + fmt::format("{} y = Concat <axis = 1> ({}) }}", nodes, all);
+}
+
+TEST(Recognising, TakeTheProductWithXFromBeforeTheSteps) {
+  std::mt19937 random(1);
+  for (const bool loop : {true, false}) {
+    for (const bool backwards : {false, true}) {
+      const std::string graph = AheadText(loop, backwards);
+      SCOPED_TRACE(graph);
+      const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+      EXPECT_THAT(optimized.Explain(), HasSubstr(backwards ? "an LSTM of 3 units over 5 inputs, backwards"
+                                                           : "an LSTM of 3 units over 5 inputs\n"));
+      // Neither slices nor a product of their own are left.
+      EXPECT_THAT(optimized.Explain(), HasSubstr(loop && backwards ? ", 7 after the passes" : ", 6 after the passes"));
+      const ValueMap feeds = {
+          {"x", Random(random, {2, 4, 5})}, {"h", Random(random, {2, 3})}, {"c", Random(random, {2, 3})}};
+      ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+    }
+  }
+}
+
 // An RNN whose parts can be replaced by others, and the reason why it then stays.
 struct Parts {
   std::string step = "n = Tanh(s)";

@@ -38,6 +38,7 @@ Cell MatchCell(const StepReader& reader, const Update& update);
 struct CellWeights {
   Tensor w, r, b, p;
   std::vector<StepInput> inputs;  // side by side they are the operator's input
+  std::vector<int> leaves;        // their numbers in the reader
   int64_t input_size = 0, hidden_size = 0;
 };
 // Those of all gates. `type` is float or double.

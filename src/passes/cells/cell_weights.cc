@@ -59,6 +59,7 @@ class Weights {
       const int source = Operand(symbols()[product[0]]).source;
       if (!columns_.emplace(source, result_.input_size).second) continue;
       result_.inputs.push_back(reader_.leaf(source));
+      result_.leaves.push_back(source);
       result_.input_size += reader_.LeafWidth(source);
     }
   }

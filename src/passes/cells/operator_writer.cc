@@ -61,7 +61,11 @@ class Chain {
   void Reverse() {
     Then(Node("Slice"), {Ints({-1}), Ints({std::numeric_limits<int64_t>::min()}), Ints({0}), Ints({-1})});
   }
-  void Take(int64_t index) { Then(Node("Gather"), {Tensor::Scalar(index)}); }
+  void Take(int64_t index, int64_t axis = 0) {
+    NodeProto node = Node("Gather");
+    SetInt(node, "axis", axis);
+    Then(std::move(node), {Tensor::Scalar(index)});
+  }
 
   int value() const { return value_; }
   void EndAs(int v) { edit_.AddNode(Node("Identity"), {value_}, {v}); }
@@ -98,6 +102,10 @@ std::vector<int64_t> EmptyAxes(const std::vector<OptimDim>& rows, int64_t first)
   return axes;
 }
 
+// To [1,N,columns].
+void FromShape(Chain& chain, const OptimShape& shape, int64_t columns) {
+  if (!IsOfOperator(shape)) chain.Reshape({1, -1, columns});
+}
 // From [1,N,H].
 void ToShape(Chain& chain, const OptimShape& shape) {
   if (IsOfOperator(shape)) return;
@@ -119,12 +127,23 @@ int OperatorWriter::Input(const StepInput& input) {
   return chain.value();
 }
 
-int OperatorWriter::Stack(const std::vector<int>& values) {
+int OperatorWriter::Stack(const std::vector<StepInput>& values, int64_t columns) {
   std::vector<int> steps;
-  for (const int v : values) steps.push_back(Initial(v, edit_.ShapeOf(v).Dims().back().AsInt()));
+  for (const StepInput& value : values) {
+    Chain chain(edit_, value.value);
+    OptimShape shape = edit_.ShapeOf(value.value);
+    if (value.axis != StepInput::kWhole) {
+      chain.Take(value.index, value.axis);
+      std::vector<OptimDim> dims = shape.Dims();
+      dims.erase(dims.begin() + value.axis);
+      shape = OptimShape(std::move(dims));
+    }
+    FromShape(chain, shape, columns);
+    steps.push_back(chain.value());
+  }
   NodeProto node = Node("Concat");
   SetInt(node, "axis", 0);
-  const int all = edit_.NewValue(edit_.name(values[0]));
+  const int all = edit_.NewValue(edit_.name(steps[0]));
   edit_.AddNode(std::move(node), steps, {all});
   return all;
 }
@@ -141,7 +160,7 @@ int OperatorWriter::SideBySide(const std::vector<int>& values) {
 // [1,N,H]
 int OperatorWriter::Initial(int value, int64_t hidden_size) {
   Chain chain(edit_, value);
-  if (!IsOfOperator(edit_.ShapeOf(value))) chain.Reshape({1, -1, hidden_size});
+  FromShape(chain, edit_.ShapeOf(value), hidden_size);
   return chain.value();
 }
 

@@ -19,10 +19,10 @@ class OperatorWriter {
 
   explicit OperatorWriter(GraphEdit& edit) : edit_(edit) {}
 
-  // [T,N,I] of something that has the steps along an axis; of values of one step each, in order; of several, side by
-  // side.
+  // [T,N,I]: of something that has the steps along an axis; of what single steps take, of so many columns, in order; of
+  // several, side by side.
   int Input(const StepInput& input);
-  int Stack(const std::vector<int>& values);
+  int Stack(const std::vector<StepInput>& values, int64_t columns);
   int SideBySide(const std::vector<int>& values);
 
   struct Outputs {

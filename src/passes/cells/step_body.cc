@@ -81,6 +81,50 @@ std::vector<Place> StepBody::Parts(Place place) const {
   return parts;
 }
 
+std::optional<StepInput> StepBody::FixedPart(Place place) const {
+  place = Resolve(place);
+  const GraphEdit& graph = *place.graph;
+  int v = place.value, n = graph.producer(v);
+  while (n != kAbsent && (graph.Is(n, "Squeeze") || graph.Is(n, "Unsqueeze") || graph.Is(n, "Reshape"))) {
+    v = Resolve({&graph, graph.input(n, 0)}).value;
+    n = graph.producer(v);
+  }
+  if (n == kAbsent || (!graph.Is(n, "Gather") && !graph.Is(n, "Split") && !graph.Is(n, "Slice"))) return std::nullopt;
+  const int data = Resolve({&graph, graph.input(n, 0)}).value;
+  const OptimShape shape = graph.ShapeOf(data);
+  if (shape.IsUnknown()) return std::nullopt;
+  const auto rank = static_cast<int64_t>(shape.Rank());
+  const auto number = [&](size_t i) -> std::optional<int64_t> {
+    const auto known = Number({&graph, graph.input(n, i)});
+    return known && known->IsInt() ? std::optional(known->AsInt()) : std::nullopt;
+  };
+  StepInput part{.value = data, .axis = NodeAttributes(graph.node(n)).Int("axis", 0)};
+  if (graph.Is(n, "Slice")) {
+    const auto start = number(1), end = number(2), axis = number(3), step = number(4);
+    if (!start || !end || !axis || step.value_or(1) != 1 || *end != *start + 1 || *end == 0) return std::nullopt;
+    part.axis = *axis;
+    part.index = *start;
+  } else if (graph.Is(n, "Gather")) {
+    const auto index = number(1);
+    if (!index) return std::nullopt;
+    part.index = *index;
+  }
+  if (part.axis < 0) part.axis += rank;
+  if (part.axis < 0 || part.axis + 1 >= rank) return std::nullopt;
+  const auto axis = static_cast<size_t>(part.axis);
+  if (graph.Is(n, "Split")) {
+    part.index = 0;
+    for (const int output : graph.outputs(n)) {
+      const OptimShape size = output == kAbsent ? OptimShape::Unknown() : graph.ShapeOf(output);
+      if (size.Rank() != shape.Rank() || !(size[axis] == OptimDim(1))) return std::nullopt;
+      if (output == v) break;
+      ++part.index;
+    }
+  }
+  if (part.index < 0) part.index += shape[axis].IsInt() ? shape[axis].AsInt() : 0;
+  return part.index < 0 ? std::nullopt : std::optional(part);
+}
+
 const Tensor& StepBody::Constant(Place place) const {
   static const Tensor none;
   if (place.value == kAbsent || depth_ > kMaxDepth) return none;

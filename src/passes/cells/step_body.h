@@ -26,11 +26,14 @@ struct Carried {
   int initial, result;  // of the graph around: before the first step, and after the last (kAbsent: nobody asked)
 };
 
-// One index along `axis` of a value of the graph around for each step.
+// What a step takes: one index along `axis` of a value of the graph around, the number of the step or, `reversed`, that
+// of the last one less it; or always `index`, where that is not kEach; or, axis being kWhole, a value as it is.
 struct StepInput {
-  int value;
-  int64_t axis;
-  bool reversed;  // the last index first
+  static constexpr int64_t kWhole = -1, kEach = -1;
+  int value = GraphEdit::kAbsent;
+  int64_t axis = kWhole;
+  bool reversed = false;
+  int64_t index = kEach;
   friend auto operator<=>(const StepInput&, const StepInput&) = default;
 };
 
@@ -60,6 +63,8 @@ struct StepBody {
   bool IsOuter(Place place) const { return place.graph == outer; }
   // What Concats along the last axis put together, from left to right; the value itself where there is none.
   std::vector<Place> Parts(Place place) const;
+  // Of a value that is one index, always the same, along another axis than the last of another value.
+  std::optional<StepInput> FixedPart(Place place) const;
   // Null when it is not one. Of a resolved place.
   const Carried* CarriedAt(Place place) const;
   bool IsInvariant(const Carried& value) const;

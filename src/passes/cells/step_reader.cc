@@ -33,8 +33,6 @@ constexpr Function kFunctions[] = {{"Sigmoid"},
 int64_t Axis(int64_t axis, const OptimShape& shape) {
   return axis < 0 && !shape.IsUnknown() ? axis + static_cast<int64_t>(shape.Rank()) : axis;
 }
-StepInput Whole(Place place) { return {place.value, StepReader::kWhole, false}; }
-
 template <class Fn>
 auto WithFloats(const Tensor& tensor, Fn fn) {
   if (tensor.dtype() == TensorType::kDouble) return fn(tensor.View<double>());
@@ -60,11 +58,12 @@ int64_t StepReader::Width(Place place) const {
   return shape.Dims().back().AsInt();
 }
 
-std::optional<StepReader::Rows> StepReader::RowsOf(Place place) const {
+std::optional<StepReader::Rows> StepReader::RowsOf(Place place, int64_t without) const {
   const OptimShape shape = place.graph->ShapeOf(place.value);
   if (shape.IsUnknown() || shape.Empty()) return std::nullopt;
   Rows rows;
   for (size_t i = 0; i + 1 < shape.Rank(); ++i) {
+    if (static_cast<int64_t>(i) == without) continue;
     // One that is declared as "?" may be any.
     if (const std::string* name = SymbolName(shape[i]); name != nullptr && *name == "?") return std::nullopt;
     if (!(shape[i] == OptimDim(1))) rows.push_back(shape[i]);
@@ -94,8 +93,11 @@ int StepReader::WholeSymbol(int value) {
 }
 
 std::optional<StepInput> StepReader::LeafAt(Place place) const {
-  if (steps_.cuts.contains(place.value) && place.value != through_) return Whole(place);
-  if (steps_.CarriedAt(place) != nullptr) return Whole(place);
+  if (steps_.is_open && place.value != through_)
+    if (const auto part = steps_.FixedPart(place); part && RowsOf({place.graph, part->value}, part->axis) == rows_)
+      return part;
+  const bool is_cut = steps_.cuts.contains(place.value) && place.value != through_;
+  if (is_cut || steps_.CarriedAt(place) != nullptr) return StepInput{.value = place.value};
   return InputAt(place);
 }
 
@@ -113,11 +115,12 @@ Sum StepReader::Read(Place place, Columns columns) {
   ++depth_;
   Sum sum;
   if (const auto leaf = LeafAt(place)) {
-    sum = LeafColumns(*leaf, Width(place), columns);
+    const auto ahead = ReadAhead(*leaf, columns);
+    sum = ahead ? *ahead : LeafColumns(*leaf, place, Width(place), columns);
   } else if (const int n = place.graph->producer(place.value); n != kAbsent) {
     sum = ReadNode(place, n, columns);
   } else if (steps_.is_open) {
-    sum = LeafColumns(Whole(place), Width(place), columns);
+    sum = LeafColumns({.value = place.value}, place, Width(place), columns);
   } else {
     throw NotACell{"it uses " + Quoted(place)};
   }
@@ -195,14 +198,60 @@ int StepReader::ConstantSource(Place place, bool transposed) {
   return static_cast<int>(constants_.size() - 1);
 }
 
-Sum StepReader::LeafColumns(const StepInput& leaf, int64_t width, Columns columns) {
+Sum StepReader::LeafColumns(const StepInput& leaf, Place place, int64_t width, Columns columns) {
   const auto it = std::ranges::find(leaves_, leaf);
   const auto source = static_cast<int>(it - leaves_.begin());
   if (it == leaves_.end()) {
     leaves_.push_back(leaf);
+    leaf_values_.push_back(place.value);
     leaf_widths_.push_back(width);
   }
   return {{{symbols_.Intern({.source = source, .column = columns.begin, .width = columns.width})}, 1}};
+}
+
+std::optional<Sum> StepReader::ReadAhead(StepInput input, Columns columns) {
+  if (input.axis == StepInput::kWhole) return std::nullopt;
+  const GraphEdit& graph = *steps_.outer;
+  Place place = steps_.Resolve({&graph, input.value});
+  Sum added;
+  for (;;) {
+    const int n = graph.producer(place.value);
+    if (n == kAbsent) return std::nullopt;
+    if (graph.Is(n, "Transpose")) {
+      const auto perm = NodeAttributes(graph.node(n)).FindInts("perm");
+      if (!perm || static_cast<int64_t>(perm->size()) <= input.axis + 1 ||
+          perm->back() + 1 != static_cast<int64_t>(perm->size()))
+        return std::nullopt;
+      input.axis = (*perm)[static_cast<size_t>(input.axis)];
+      place = steps_.Resolve({&graph, graph.input(n, 0)});
+      continue;
+    }
+    if (graph.Is(n, "MatMul")) {
+      const Place left = steps_.Resolve({&graph, graph.input(n, 0)}), right{&graph, graph.input(n, 1)};
+      const Tensor& matrix = steps_.Constant(right);
+      if (matrix.rank() != 2 || RowsOf(left, input.axis) != rows_ ||
+          graph.ShapeOf(left.value).Rank() != graph.ShapeOf(place.value).Rank() || matrix.dim(0) != Width(left))
+        return std::nullopt;
+      WithFloats(matrix, [](auto) {});
+      input.value = left.value;
+      const Sum operand = LeafColumns(input, {}, matrix.dim(0), {0, matrix.dim(0)});
+      Add(added, {{{symbols_.Intern({.kind = Symbol::Kind::kMatMul,
+                                     .source = ConstantSource(right, false),
+                                     .column = columns.begin,
+                                     .width = columns.width,
+                                     .argument = operand.begin()->first})},
+                   1}});
+      return added;
+    }
+    if (!graph.Is(n, "Add")) return std::nullopt;
+    const size_t constant = steps_.Constant({&graph, graph.input(n, 0)}).defined() ? 0 : 1;
+    const Place vector{&graph, graph.input(n, constant)};
+    if (!steps_.Constant(vector).defined() ||
+        graph.ShapeOf(graph.input(n, 1 - constant)).Rank() != graph.ShapeOf(place.value).Rank())
+      return std::nullopt;
+    Add(added, ReadOperand(vector, Width(place), columns));
+    place = steps_.Resolve({&graph, graph.input(n, 1 - constant)});
+  }
 }
 
 std::optional<StepInput> StepReader::InputAt(Place place) const {
@@ -221,7 +270,7 @@ std::optional<StepInput> StepReader::InputAt(Place place) const {
   const bool forward = *index == StepNumber();
   if (!forward && !(*index == shape[static_cast<size_t>(axis)] - OptimDim(1) - StepNumber()))
     throw NotACell{fmt::format("it does not take all of {} in order", Quoted(data))};
-  return StepInput{data.value, axis, !forward};
+  return StepInput{.value = data.value, .axis = axis, .reversed = !forward};
 }
 
 Sum StepReader::ReadMatMul(Place place, int left, int right, bool transposed, Columns columns) {
@@ -331,7 +380,8 @@ Sum StepReader::ReadCall(Place place, int n, Columns columns) {
   const GraphEdit& graph = *place.graph;
   const auto function =
       std::ranges::find_if(kFunctions, [&](const Function& candidate) { return graph.Is(n, candidate.type); });
-  if (function == std::end(kFunctions) && steps_.is_open) return LeafColumns(Whole(place), Width(place), columns);
+  if (function == std::end(kFunctions) && steps_.is_open)
+    return LeafColumns({.value = place.value}, place, Width(place), columns);
   if (function == std::end(kFunctions))
     throw NotACell{fmt::format("{} is made by a node of type {}", Quoted(place), graph.node(n).op_type())};
   const NodeAttributes attributes(graph.node(n));

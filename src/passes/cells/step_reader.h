@@ -30,9 +30,9 @@ class StepReader {
   int WholeSymbol(int value);
 
   const Symbols& symbols() const { return symbols_; }
-  // What Symbol::source of kValue stands for: a step's part of an input, or, where axis is kWhole, a value of the body.
-  static constexpr int64_t kWhole = -1;
+  // What Symbol::source of kValue stands for; the first value of the body that is that, kAbsent where none is.
   const StepInput& leaf(int source) const { return leaves_[static_cast<size_t>(source)]; }
+  int LeafValue(int source) const { return leaf_values_[static_cast<size_t>(source)]; }
   // Columns of the leaf.
   int64_t LeafWidth(int source) const { return leaf_widths_[static_cast<size_t>(source)]; }
   // kVector and kMatMul: the constant `source`, and whether it is to be read with rows and columns exchanged.
@@ -58,16 +58,21 @@ class StepReader {
   // Of an elementwise node of a value that has `of` columns.
   Sum ReadOperand(Place place, int64_t of, Columns columns);
   std::optional<StepInput> InputAt(Place place) const;
-  Sum LeafColumns(const StepInput& leaf, int64_t width, Columns columns);
+  // Of all `width` columns of a leaf that a value is.
+  Sum LeafColumns(const StepInput& leaf, Place place, int64_t width, Columns columns);
+  // Of what a step takes of a product that is made for all steps at once.
+  std::optional<Sum> ReadAhead(StepInput input, Columns columns);
   int ConstantSource(Place place, bool transposed);
   int64_t Width(Place place) const;
-  std::optional<Rows> RowsOf(Place place) const;
+  // But for `without`, an axis.
+  std::optional<Rows> RowsOf(Place place, int64_t without = -1) const;
   std::string Quoted(Place place) const;
 
   const StepBody& steps_;
   Rows rows_;
   Symbols symbols_;
   std::vector<StepInput> leaves_;
+  std::vector<int> leaf_values_;
   std::vector<int64_t> leaf_widths_;
   std::vector<std::pair<Place, bool>> constants_;
   std::map<std::tuple<Place, int64_t, int64_t, int>, Sum> read_;  // by through_, too

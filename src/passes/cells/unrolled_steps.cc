@@ -91,8 +91,8 @@ std::vector<int> Leaves(const StepReader& reader, const Sum& sum) {
     for (const int a : symbol.argument) {
       if (symbols[a].kind == Symbol::Kind::kCall) add({{{a}, 1}});
       if (symbols[a].kind != Symbol::Kind::kValue) continue;
-      const int value = reader.leaf(symbols[a].source).value;
-      if (std::ranges::find(leaves, value) == leaves.end()) leaves.push_back(value);
+      const int value = reader.LeafValue(symbols[a].source);
+      if (value != kAbsent && std::ranges::find(leaves, value) == leaves.end()) leaves.push_back(value);
     }
   }
   return leaves;
@@ -120,13 +120,13 @@ void UnrolledSteps::AddCandidate(int n) {
                       .states = {}};
   candidate.next_hidden = reader->ReadMade(hidden, state);
   candidate.leaves = Leaves(*reader, candidate.next_hidden);
-  if (candidate.leaves.size() < 2) return;
+  if (candidate.leaves.empty()) return;
   if (state != kAbsent) {
     candidate.next_state = reader->ReadMade(state);
     for (const auto& term : candidate.next_state)
       for (const int s : term.first)
         if (const Symbol& symbol = reader->symbols()[s]; symbol.kind == Symbol::Kind::kValue)
-          candidate.states.push_back(reader->leaf(symbol.source).value);
+          candidate.states.push_back(reader->LeafValue(symbol.source));
     if (candidate.states.empty()) return;
   }
   candidates_.emplace(hidden, std::move(candidate));
@@ -150,12 +150,12 @@ class Words {
 
   void Finish(UnrolledStep& step) const {
     std::vector<std::pair<std::string, int>> inputs;
-    for (const auto& [value, words] : inputs_) inputs.emplace_back(fmt::format("{}", fmt::join(words, ";")), value);
+    for (const auto& [source, words] : inputs_) inputs.emplace_back(fmt::format("{}", fmt::join(words, ";")), source);
     std::ranges::sort(inputs);
     step.signature = fmt::format("{} {}", step.cell.op_type, fmt::join(own_, ";"));
-    for (const auto& [words, value] : inputs) {
+    for (const auto& [words, source] : inputs) {
       step.signature += "|" + words;
-      step.inputs.push_back(value);
+      step.inputs.push_back(source);
     }
   }
 
@@ -174,7 +174,7 @@ class Words {
     switch (symbol.kind) {
       case Symbol::Kind::kValue: {
         const bool h = is_of(update_.hidden), c = is_of(update_.state);
-        if (!h && !c) input = reader_.leaf(symbol.source).value;
+        if (!h && !c) input = symbol.source;
         return fmt::format("{}[{},{}]", h ? 'h' : c ? 'c' : 'x', symbol.column, symbol.width);
       }
       case Symbol::Kind::kCall:
@@ -188,7 +188,7 @@ class Words {
   const StepReader& reader_;
   const Update& update_;
   std::set<std::string> own_;
-  std::map<int, std::set<std::string>> inputs_;
+  std::map<int, std::set<std::string>> inputs_;  // by the leaf
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct UnrolledStep {
   int hidden_before = GraphEdit::kAbsent, state_before = GraphEdit::kAbsent;
   int64_t units = 0;
   Cell cell = {};
-  std::vector<int> inputs = {};  // in the same order in all steps
+  std::vector<int> inputs = {};  // leaves, in the same order in all steps
   std::string signature = {};    // the same for steps that compute the same of their inputs and states
 };
 
