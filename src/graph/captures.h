@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx_proto/onnx.h"
@@ -20,7 +22,10 @@ class Captures {
   // `graph` and all bodies below it. Throws InvalidArgument when they nest deeper than kMaxGraphDepth.
   explicit Captures(const GraphProto& graph) { Walk(graph, 0); }
 
-  // The captures of a graph below (or the one) given to the constructor.
+  // `graph` and all bodies below it are of the tree too.
+  void Add(const GraphProto& graph) { Walk(graph, 0); }
+
+  // The captures of a graph below (or the one) given to the constructor or to Add.
   const std::vector<std::string_view>& Of(const GraphProto& graph) const { return captures_.at(&graph); }
 
  private:
@@ -36,5 +41,8 @@ void ForEachBody(const NodeProto& node, Fn fn) {
     for (const GraphProto& graph : attribute.graphs()) fn(attribute, graph);
   }
 }
+
+// Adds the names of all values in the graph and the bodies below it.
+void AddNames(const GraphProto& graph, std::unordered_set<std::string>& names);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

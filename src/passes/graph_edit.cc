@@ -16,7 +16,7 @@ constexpr int64_t kMaxInts = 64;  // longer constants are no axes, pads or shape
 
 }  // namespace
 
-GraphEdit::GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdit* outer, const EditContext& context)
+GraphEdit::GraphEdit(GraphProto& graph, Captures& captures, const GraphEdit* outer, const EditContext& context)
     : graph_(graph), captures_(captures), outer_(outer), context_(context) {
   std::vector<size_t> order;
   {
@@ -124,6 +124,14 @@ onnx_optim::OptimShape GraphEdit::ShapeOf(int v) const {
     if (!shape.IsUnknown() || !Value(v).outside) return shape;
   }
   return onnx_optim::OptimShape::Unknown();
+}
+
+const onnx_optim::shapes::ShapeValue* GraphEdit::Inferred(int v) const {
+  for (const GraphEdit* edit = this; v != kAbsent && edit != nullptr; edit = edit->outer_) {
+    const onnx_optim::shapes::ShapeValue* known = context_.types->Find(edit->graph_, name(v));
+    if (known != nullptr || !Value(v).outside) return known;
+  }
+  return nullptr;
 }
 
 void GraphEdit::DropUse(int v, int n) {
@@ -236,6 +244,11 @@ int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std
   }
   graph_.node().push_back(std::move(node));
   NodeProto& proto = graph_.node().back();
+  ForEachBody(proto, [&](const AttributeProto&, const GraphProto& body) {
+    captures_.Add(body);
+    for (const std::string_view used : captures_.Of(body))
+      if (const int v = Find(used); v != kAbsent) MutableValue(v).captured = true;
+  });
   nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .before = before, .inputs = inputs, .outputs = outputs});
   return n;
 }

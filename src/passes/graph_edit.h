@@ -54,7 +54,7 @@ class GraphEdit {
 
   // `outer`: the graph around a body, null for the main graph. Everything must outlive this. Throws what GraphIndex
   // throws.
-  GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdit* outer, const EditContext& context);
+  GraphEdit(GraphProto& graph, Captures& captures, const GraphEdit* outer, const EditContext& context);
 
   int node_size() const { return static_cast<int>(nodes_.size()); }
   const NodeProto& node(int n) const { return *At(n).proto; }
@@ -92,6 +92,8 @@ class GraphEdit {
   std::optional<std::vector<int64_t>> ConstantInts(int v) const;
   TensorType TypeOf(int v) const;
   onnx_optim::OptimShape ShapeOf(int v) const;
+  // All that inference knows of it; null when that is nothing.
+  const onnx_optim::shapes::ShapeValue* Inferred(int v) const;
 
   // Node n uses `v` (kAbsent: nothing) as input i from now on.
   void SetInput(int n, size_t i, int v);
@@ -106,9 +108,9 @@ class GraphEdit {
   void MakeConstant(int v, TensorProto tensor);
   // A value nobody makes yet, whose name is like `name`.
   int NewValue(std::string_view name);
-  // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out). Its number
-  // is the highest; Commit puts it before node `before`, after those added before that earlier. An output some node
-  // makes is no longer made by that one, which is to be removed.
+  // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out); bodies may
+  // use values by name. Its number is the highest; Commit puts it before node `before`, after those added before that
+  // earlier. An output some node makes is no longer made by that one, which is to be removed.
   int AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs, int before);
   // Makes the node that gives `v` another one, with these inputs, the same output and no attributes; returns it.
   NodeProto& Rewrite(int v, std::string_view domain, std::string_view op_type, const std::vector<int>& inputs);
@@ -117,7 +119,7 @@ class GraphEdit {
   bool Commit();
   GraphProto& graph() { return graph_; }
   const GraphProto& graph() const { return graph_; }
-  const Captures& captures() const { return captures_; }
+  Captures& captures() const { return captures_; }
   const GraphEdit* outer() const { return outer_; }
 
  private:
@@ -146,7 +148,7 @@ class GraphEdit {
   void DropUse(int v, int n);
 
   GraphProto& graph_;
-  const Captures& captures_;
+  Captures& captures_;
   const GraphEdit* outer_;
   const EditContext& context_;
   std::vector<NodeState> nodes_;
