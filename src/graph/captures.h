@@ -22,10 +22,7 @@ class Captures {
   // `graph` and all bodies below it. Throws InvalidArgument when they nest deeper than kMaxGraphDepth.
   explicit Captures(const GraphProto& graph) { Walk(graph, 0); }
 
-  // `graph` and all bodies below it are of the tree too.
-  void Add(const GraphProto& graph) { Walk(graph, 0); }
-
-  // The captures of a graph below (or the one) given to the constructor or to Add.
+  // The captures of a graph below (or the one) given to the constructor.
   const std::vector<std::string_view>& Of(const GraphProto& graph) const { return captures_.at(&graph); }
 
  private:

@@ -16,7 +16,7 @@ constexpr int64_t kMaxInts = 64;  // longer constants are no axes, pads or shape
 
 }  // namespace
 
-GraphEdit::GraphEdit(GraphProto& graph, Captures& captures, const GraphEdit* outer, const EditContext& context)
+GraphEdit::GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdit* outer, const EditContext& context)
     : graph_(graph), captures_(captures), outer_(outer), context_(context) {
   std::vector<size_t> order;
   {
@@ -245,8 +245,8 @@ int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std
   graph_.node().push_back(std::move(node));
   NodeProto& proto = graph_.node().back();
   ForEachBody(proto, [&](const AttributeProto&, const GraphProto& body) {
-    captures_.Add(body);
-    for (const std::string_view used : captures_.Of(body))
+    const Captures captures(body);
+    for (const std::string_view used : captures.Of(body))
       if (const int v = Find(used); v != kAbsent) MutableValue(v).captured = true;
   });
   nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .before = before, .inputs = inputs, .outputs = outputs});

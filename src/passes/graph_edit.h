@@ -54,7 +54,7 @@ class GraphEdit {
 
   // `outer`: the graph around a body, null for the main graph. Everything must outlive this. Throws what GraphIndex
   // throws.
-  GraphEdit(GraphProto& graph, Captures& captures, const GraphEdit* outer, const EditContext& context);
+  GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdit* outer, const EditContext& context);
 
   int node_size() const { return static_cast<int>(nodes_.size()); }
   const NodeProto& node(int n) const { return *At(n).proto; }
@@ -119,7 +119,7 @@ class GraphEdit {
   bool Commit();
   GraphProto& graph() { return graph_; }
   const GraphProto& graph() const { return graph_; }
-  Captures& captures() const { return captures_; }
+  const Captures& captures() const { return captures_; }
   const GraphEdit* outer() const { return outer_; }
 
  private:
@@ -148,7 +148,7 @@ class GraphEdit {
   void DropUse(int v, int n);
 
   GraphProto& graph_;
-  Captures& captures_;
+  const Captures& captures_;
   const GraphEdit* outer_;
   const EditContext& context_;
   std::vector<NodeState> nodes_;

@@ -82,6 +82,7 @@ class Optimizer {
       report_.passes[i].count += count;
       if (!passes_[i].adds_nodes || count == 0) continue;
       made_initializers_ = edit->Commit() || made_initializers_;
+      captures_ = Captures(model_.graph());  // of bodies that are new, and none by names of nodes that left
       edit.emplace(graph, captures_, outer, context_);
     }
     made_initializers_ = edit->Commit() || made_initializers_;

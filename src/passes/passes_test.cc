@@ -61,7 +61,7 @@ std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string&
   context.opsets = {{"", 17}, {"onnxseq.internal", 1}};
   int made = 0;
   context.new_name = [&](std::string_view name) { return std::string(name) + "__" + std::to_string(++made); };
-  Captures captures(model.graph());
+  const Captures captures(model.graph());
   GraphEdit edit(*model.mutable_graph(), captures, nullptr, context);
   EXPECT_EQ(pass(edit), count) << graph;
   edit.Commit();
@@ -377,6 +377,25 @@ TEST(BatchSequenceMaps, SlicesAndEvenPiecesAreStacked) {
               Reshape__3__3 = Reshape(x, ints__2__1)
               r__3__5 = Softmax <axis = 1> (Reshape__3__3)
               y = Reshape(r__3__5, ints__5__2)
+            })"));
+}
+
+TEST(BatchSequenceMaps, GoesIntoBodies) {
+  EXPECT_EQ(Batched(R"(g (int64 n, float[4,3] x) => (float[4,3] y) {
+              y = Loop <body = b (int64 i, bool c, float[4,3] v) => (bool d, float[4,3] u) {
+                d = Identity(c)
+                vs = SplitToSequence <axis = 0, keepdims = 0> (v)
+                us = SequenceMap <body = s (float[3] e) => (float[3] r) { t = ReduceSum <keepdims = 0> (x) r = Add(e, t) }> (vs)
+                u = ConcatFromSequence <axis = 0, new_axis = 1> (us)
+              }> (n, "", x)
+            })",
+                    {"SequenceMap node of \"us\": stacked, 1 nodes for all elements"}),
+            Text(R"(g (int64 n, float[4,3] x) => (float[4,3] y) {
+              y = Loop <body = b (int64 i, bool c, float[4,3] v) => (bool d, float[4,3] u) {
+                d = Identity(c)
+                t__1 = ReduceSum <keepdims = 0> (x)
+                u = Add(v, t__1)
+              }> (n, "", x)
             })"));
 }
 
