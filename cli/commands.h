@@ -70,6 +70,7 @@ struct ConvertArguments {
   std::string input, output;
   std::optional<int64_t> external_bytes;
   bool optimize = false;
+  bool batch_sequence_map = false;
   bool lower = false;
   int ir_version = 11;
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "commands.h"
 #include "onnxseq/model_io.h"
@@ -10,7 +13,13 @@ int ConvertCommand(const ConvertArguments& arguments) {
   ExternalDataReport external;
   external.need_all = true;
   ModelProto model = ReadModelFile(arguments.input, &external);
-  if (arguments.optimize) model = OptimizeModel(std::move(model));
+  if (arguments.batch_sequence_map) {
+    std::vector<std::string> notes;
+    model = BatchSequenceMaps(std::move(model), &notes);
+    for (const std::string& note : notes) std::fprintf(stderr, "onnxseq: %s\n", note.c_str());
+  } else if (arguments.optimize) {
+    model = OptimizeModel(std::move(model));
+  }
   WriteModelOptions options = AsRead(external);
   if (arguments.external_bytes) options.external_bytes = arguments.external_bytes;
   options.lower = arguments.lower;

@@ -119,6 +119,9 @@ void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
                    "Keep initializers of this many bytes and more in a file beside OUT")
       ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
   convert->add_flag("--optimize", a.optimize, "Write what gives the same in less time, in standard operators");
+  convert->add_flag("--batch-sequence-map", a.batch_sequence_map,
+                    "As --optimize, and write SequenceMap as the nodes of its body over all elements at once, where "
+                    "standard operators can say it; says of each what became of it");
   convert->add_flag("--lower", a.lower, "Write nodes that OUT has no words for as several others that give the same");
   convert->add_option("--ir-version", a.ir_version, "Of an OpenVINO IR: 11 unless given, or 10")
       ->check(Within(CLI::Range(10, 11), "10 or 11"));

@@ -38,6 +38,13 @@ ONNXSEQ_API void LoadExternalData(ModelProto& model, const std::string& folder);
 // fed. What is wrong with the model is left as it is.
 ONNXSEQ_API ModelProto OptimizeModel(ModelProto model);
 
+// OptimizeModel, and SequenceMaps whose bodies standard ONNX can run over all elements at once become those nodes, so
+// that engines that run them in a loop do not. Elements must be known to have one shape, or to differ in one dim alone
+// and to be cut from one tensor or joined to one again. What comes out is the same, but for rounding where sums are made
+// in another order; where the model fails, the new one may not. `notes` says of each SequenceMap what became of it, or
+// why it stays.
+ONNXSEQ_API ModelProto BatchSequenceMaps(ModelProto model, std::vector<std::string>* notes = nullptr);
+
 struct WriteModelOptions {
   // Initializers of at least this many bytes go to a file NAME.HASH.data beside the model; without it none do, unless
   // the model would pass 2 GiB, more than other tools read. Older files of that name pattern are removed.

@@ -236,6 +236,11 @@ int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std
   }
   graph_.node().push_back(std::move(node));
   NodeProto& proto = graph_.node().back();
+  ForEachBody(proto, [&](const AttributeProto&, const GraphProto& body) {
+    const Captures captures(body);
+    for (const std::string_view used : captures.Of(body))
+      if (const int v = Find(used); v != kAbsent) MutableValue(v).captured = true;
+  });
   nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .inputs = inputs, .outputs = outputs});
   return n;
 }

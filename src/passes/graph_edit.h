@@ -92,6 +92,8 @@ class GraphEdit {
   std::optional<std::vector<int64_t>> ConstantInts(int v) const;
   TensorType TypeOf(int v) const;
   onnx_optim::OptimShape ShapeOf(int v) const;
+  // All that inference knows of it; null when that is nothing.
+  const onnx_optim::shapes::ShapeValue* Inferred(int v) const;
 
   // Node n uses `v` (kAbsent: nothing) as input i from now on.
   void SetInput(int n, size_t i, int v);
@@ -106,9 +108,9 @@ class GraphEdit {
   void MakeConstant(int v, TensorProto tensor);
   // A value nobody makes yet, whose name is like `name`.
   int NewValue(std::string_view name);
-  // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out). An output
-  // that some node makes is no longer made by that one, which is to be removed. Its place among the nodes is for the
-  // next GraphEdit of the graph to find.
+  // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out); bodies may
+  // use values by name. An output that some node makes is no longer made by that one, which is to be removed. Its place
+  // among the nodes is for the next GraphEdit of the graph to find.
   int AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs);
   // Makes the node that gives `v` another one, with these inputs, the same output and no attributes; returns it.
   NodeProto& Rewrite(int v, std::string_view domain, std::string_view op_type, const std::vector<int>& inputs);

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <optional>
+#include <span>
 #include <unordered_set>
 
 #include "ops/internal/internal_domain.h"
@@ -32,6 +32,7 @@ constexpr Pass kPasses[] = {
     {"fuse after Conv", FuseAfterConv, false},
     {"fuse elementwise", FuseElementwise, false},
 };
+constexpr Pass kMapPasses[] = {{"batch SequenceMaps", BatchSequenceMaps, true, true}};
 // Initializers need not be graph inputs from here on.
 constexpr int64_t kFreeInitializers = 4;
 
@@ -39,8 +40,8 @@ std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? 
 
 class Optimizer {
  public:
-  Optimizer(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options)
-      : model_(model), standard_only_(options.standard_only), captures_(model.graph()) {
+  Optimizer(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options, std::span<const Pass> passes)
+      : model_(model), standard_only_(options.standard_only), passes_(passes), captures_(model.graph()) {
     context_.types = &types;
     context_.defaults_are_constant = options.defaults_are_constant;
     context_.flush_denormals = options.flush_denormals;
@@ -52,7 +53,7 @@ class Optimizer {
     context_.opsets.insert_or_assign(std::string(kInternalDomain), 1);
     context_.new_name = [this](std::string_view name) { return NewName(name); };
     context_.note = [this](std::string note) { report_.notes.push_back(std::move(note)); };
-    for (const Pass& pass : kPasses) report_.passes.push_back({pass.name, 0});
+    for (const Pass& pass : passes_) report_.passes.push_back({pass.name, 0});
   }
 
   OptimizeReport Run() {
@@ -76,12 +77,13 @@ class Optimizer {
   }
   void Graph(GraphProto& graph, const GraphEdit* outer) {
     std::optional<GraphEdit> edit(std::in_place, graph, captures_, outer, context_);
-    for (size_t i = 0; i < std::size(kPasses); ++i) {
-      if (!kPasses[i].standard && standard_only_) continue;
-      const int64_t count = kPasses[i].run(*edit);
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (!passes_[i].standard && standard_only_) continue;
+      const int64_t count = passes_[i].run(*edit);
       report_.passes[i].count += count;
-      if (!kPasses[i].adds_nodes || count == 0) continue;
+      if (!passes_[i].adds_nodes || count == 0) continue;
       made_initializers_ = edit->Commit() || made_initializers_;
+      captures_ = Captures(model_.graph());  // of bodies that are new, and none by names of nodes that left
       edit.emplace(graph, captures_, outer, context_);
     }
     made_initializers_ = edit->Commit() || made_initializers_;
@@ -96,24 +98,16 @@ class Optimizer {
   }
 
   std::string NewName(std::string_view like) {
-    if (names_.empty()) CollectNames(model_.graph());
+    if (names_.empty()) AddNames(model_.graph(), names_);
     for (;;) {
       std::string name = fmt::format("{}__{}", like, ++names_made_);
       if (names_.insert(name).second) return name;
     }
   }
-  void CollectNames(const GraphProto& graph) {
-    for (const auto& input : graph.input()) names_.insert(input.name());
-    for (const TensorProto& tensor : graph.initializer()) names_.insert(tensor.name());
-    for (const SparseTensorProto& tensor : graph.sparse_initializer()) names_.insert(tensor.values().name());
-    for (const NodeProto& node : graph.node()) {
-      for (const String& name : node.output()) names_.insert(name);
-      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { CollectNames(body); });
-    }
-  }
 
   ModelProto& model_;
   bool standard_only_;
+  std::span<const Pass> passes_;
   Captures captures_;
   EditContext context_;
   OptimizeReport report_;
@@ -125,7 +119,11 @@ class Optimizer {
 }  // namespace
 
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options) {
-  return Optimizer(model, types, options).Run();
+  return Optimizer(model, types, options, kPasses).Run();
+}
+
+OptimizeReport BatchAllSequenceMaps(ModelProto& model, const TypeKnowledge& types) {
+  return Optimizer(model, types, {.standard_only = true}, kMapPasses).Run();
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

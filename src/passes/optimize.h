@@ -41,4 +41,8 @@ struct OptimizeReport {
 // be thrown away.
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options = {});
 
+// As OptimizeGraphs, but SequenceMaps alone are rewritten, in standard operators (passes.h, BatchSequenceMaps). What is
+// left over, and what is not as short as can be, is for OptimizeGraphs with types inferred anew. A note for each.
+OptimizeReport BatchAllSequenceMaps(ModelProto& model, const TypeKnowledge& types);
+
 }  // namespace ONNX_LIGHT_NAMESPACE

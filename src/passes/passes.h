@@ -51,4 +51,10 @@ int64_t FuseAfterConv(GraphEdit& edit);
 // stay out: they are computed once for all runs of the body.
 int64_t FuseElementwise(GraphEdit& edit);
 
+// SequenceMaps that standard operators can run over all elements at once become those: elements of one known shape
+// stacked, others that differ in one dim concatenated along it. SplitToSequence before and ConcatFromSequence behind
+// then need no sequence where axes agree. What is given is the same but for rounding, no elements at all included; what
+// cannot be said so, or not be proven, stays. A note says of each what became of it, or why it stays.
+int64_t BatchSequenceMaps(GraphEdit& edit);
+
 }  // namespace ONNX_LIGHT_NAMESPACE

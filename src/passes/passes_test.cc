@@ -21,7 +21,8 @@ class Inferred : public TypeKnowledge {
   explicit Inferred(const ModelProto& model) { InferModel(context_, model, &record_); }
   TensorType TypeOf(const GraphProto&, std::string_view value) const override {
     const ShapeValue* known = Find(value);
-    return known != nullptr && known->IsTensor() ? known->Dtype() : TensorType::kUndefined;
+    if (known == nullptr) return TensorType::kUndefined;
+    return known->IsSequence() ? known->SequenceOf().ElemDtype() : known->Dtype();
   }
   OptimShape ShapeOf(const GraphProto&, std::string_view value) const override {
     const ShapeValue* known = Find(value);
@@ -32,6 +33,7 @@ class Inferred : public TypeKnowledge {
     return known == nullptr ? std::nullopt : known->ScalarValue();
   }
   double ElementsOf(const GraphProto&, std::string_view) const override { return 0; }
+  const ShapeValue* Find(const GraphProto&, std::string_view value) const override { return Find(value); }
 
  private:
   const ShapeValue* Find(std::string_view value) const {
@@ -295,6 +297,135 @@ TEST(FuseElementwise, LeavesOtherShapesTypesAndUses) {
            "g (float x) => (float y) { a = Neg(x) y = Clip(x, a) }",
        })
     EXPECT_EQ(After(FuseElementwise, 0, graph), Text(graph));
+}
+
+// What becomes of a graph with SequenceMaps, "left as it is" included.
+std::string Batched(const std::string& graph, const std::vector<std::string>& notes) {
+  ModelProto model = Model(graph);
+  const ModelProto before = model;
+  OptimizeReport report = BatchAllSequenceMaps(model, Inferred(before));
+  EXPECT_EQ(report.notes, notes) << graph;
+  OptimizeGraphs(model, Inferred(ModelProto(model)), {.standard_only = true});
+  return PrintGraphText(model.graph());
+}
+
+TEST(BatchSequenceMaps, StacksElementsOfOneShape) {
+  EXPECT_EQ(Batched(R"(g (seq(float[3]) xs, float[3] b) => (seq(float) ys) {
+              [add] ys = SequenceMap <body = s (float[3] e, float[3] c) => (float[3] r) { r = Add(e, c) }> (xs, b)
+            })",
+                    {"SequenceMap node \"add\": stacked, 1 nodes for all elements, in an If for when there are none"}),
+            Text(R"(g (seq(float[3]) xs, float[3] b) => (seq(float) ys) <int64[1] ints__3__2 = {0}> {
+              SequenceLength__2__3 = SequenceLength(xs)
+              Unsqueeze__4__4 = Unsqueeze(SequenceLength__2__3, ints__3__2)
+              is_empty__1 = Equal(Unsqueeze__4__4, ints__3__2)
+              [add] ys = If <then_branch = no_elements () => (SequenceEmpty__1__5) {
+                SequenceEmpty__1__5 = SequenceEmpty <dtype = 1> ()
+              }, else_branch = all_elements () => (ys) {
+                e__1__6 = ConcatFromSequence <axis = 0, new_axis = 1> (xs)
+                r__3__7 = Add(e__1__6, b)
+                ys = SplitToSequence <axis = 0, keepdims = 0> (r__3__7)
+              }> (is_empty__1)
+            })"));
+}
+
+TEST(BatchSequenceMaps, NeedsNoSequenceBetweenSplitAndConcat) {
+  EXPECT_EQ(Batched(R"(g (float[N,4] x, int64[K] sizes) => (float[M,4] y, float[M,4] z) {
+              xs = SplitToSequence <axis = 0> (x, sizes)
+              ys, zs = SequenceMap <body = s (float[L,4] e) => (float[L,4] r, float[L,4] q) { r = Abs(e) q = Neg(r) }> (xs)
+              y = ConcatFromSequence <axis = 0> (ys)
+              z = ConcatFromSequence <axis = -2> (zs)
+            })",
+                    {"SequenceMap node of \"ys\": packed along axis 0, 2 nodes for all elements"}),
+            Text(R"(g (float[N,4] x, int64[K] sizes) => (float[M,4] y, float[M,4] z) {
+              y = Abs(x)
+              z = Neg(y)
+            })"));
+  // Along another axis the elements are needed, here of the sizes they were cut to.
+  EXPECT_EQ(Batched(R"(g (float[4,N] x, int64[K] sizes) => (float[M,N] y) {
+              xs = SplitToSequence <axis = 1> (x, sizes)
+              ys = SequenceMap <body = s (float[4,L] e) => (float[4,L] r) { r = Abs(e) }> (xs)
+              y = ConcatFromSequence <axis = 0> (ys)
+            })",
+                    {"SequenceMap node of \"ys\": packed along axis 1, 1 nodes for all elements"}),
+            Text(R"(g (float[4,N] x, int64[K] sizes) => (float[M,N] y) {
+              r__4__2 = Abs(x)
+              ys = SplitToSequence <axis = 1> (r__4__2, sizes)
+              y = ConcatFromSequence <axis = 0> (ys)
+            })"));
+}
+
+TEST(BatchSequenceMaps, SlicesAndEvenPiecesAreStacked) {
+  EXPECT_EQ(Batched(R"(g (float[3,N,4] x) => (float[3,N,4] y) {
+              xs = SplitToSequence <axis = 1, keepdims = 0> (x)
+              ys = SequenceMap <body = s (float[3,4] e) => (float[3,4] r) { r = Softmax <axis = 0> (e) }> (xs)
+              y = ConcatFromSequence <axis = 1, new_axis = 1> (ys)
+            })",
+                    {"SequenceMap node of \"ys\": stacked, 1 nodes for all elements"}),
+            Text(R"(g (float[3,N,4] x) => (float[3,N,4] y) {
+              e__1__1 = Transpose <perm = [1, 0, 2]> (x)
+              r__3__2 = Softmax <axis = 1> (e__1__1)
+              y = Transpose <perm = [1, 0, 2]> (r__3__2)
+            })"));
+  EXPECT_EQ(
+      Batched(R"(g (float[8,3] x) => (float[8,3] y) <int64 two = {2}> {
+              xs = SplitToSequence(x, two)
+              ys = SequenceMap <body = s (float[2,3] e) => (float[2,3] r) { r = Softmax <axis = 0> (e) }> (xs)
+              y = ConcatFromSequence <axis = 0> (ys)
+            })",
+              {"SequenceMap node of \"ys\": stacked, 1 nodes for all elements"}),
+      Text(R"(g (float[8,3] x) => (float[8,3] y) <int64[3] ints__2__1 = {-1, 2, 3}, int64[2] ints__5__2 = {-1, 3}> {
+              Reshape__3__3 = Reshape(x, ints__2__1)
+              r__3__5 = Softmax <axis = 1> (Reshape__3__3)
+              y = Reshape(r__3__5, ints__5__2)
+            })"));
+}
+
+TEST(BatchSequenceMaps, GoesIntoBodies) {
+  EXPECT_EQ(Batched(R"(g (int64 n, float[4,3] x) => (float[4,3] y) {
+              y = Loop <body = b (int64 i, bool c, float[4,3] v) => (bool d, float[4,3] u) {
+                d = Identity(c)
+                vs = SplitToSequence <axis = 0, keepdims = 0> (v)
+                us = SequenceMap <body = s (float[3] e) => (float[3] r) { t = ReduceSum <keepdims = 0> (x) r = Add(e, t) }> (vs)
+                u = ConcatFromSequence <axis = 0, new_axis = 1> (us)
+              }> (n, "", x)
+            })",
+                    {"SequenceMap node of \"us\": stacked, 1 nodes for all elements"}),
+            Text(R"(g (int64 n, float[4,3] x) => (float[4,3] y) {
+              y = Loop <body = b (int64 i, bool c, float[4,3] v) => (bool d, float[4,3] u) {
+                d = Identity(c)
+                t__1 = ReduceSum <keepdims = 0> (x)
+                u = Add(v, t__1)
+              }> (n, "", x)
+            })"));
+}
+
+TEST(BatchSequenceMaps, SaysWhyOneStays) {
+  const auto stays = [](const std::string& inputs, const std::string& body, const std::string& why,
+                        const std::string& map_inputs = "xs") {
+    const std::string graph =
+        "g (" + inputs + ") => (seq(float) ys) { ys = SequenceMap <body = s " + body + "> (" + map_inputs + ") }";
+    EXPECT_EQ(Batched(graph, {"SequenceMap node of \"ys\": left as it is: " + why}), Text(graph));
+  };
+  stays("seq(float[]) xs", "(float e) => (float r) { r = Neg(e) }",
+        "nothing is known of the dims of the elements of \"xs\"");
+  stays("seq(float[M,L]) xs", "(float[M,L] e) => (float r) { r = Neg(e) }",
+        "the elements of \"xs\" are [M,L]: that is neither one known shape nor open along one axis");
+  stays("seq(float[L]) xs", "(float[L] e) => (float r) { r = Neg(e) }", "the lengths of its elements are not at hand");
+  stays("seq(float[L]) xs", "(float[L] e) => (float r) { r = Softmax(e) }",
+        "that takes SegmentSoftmax, which is no standard operator");
+  stays("seq(float[L]) xs, seq(float[3]) zs", "(float[L] e, float[3] f) => (float r) { r = Add(e, f) }",
+        "Add: lengths meet other sizes", "xs, zs");
+  stays("seq(float[3]) xs", "(float[3] e) => (float[3] r) { q = RandomNormalLike(e) r = Add(q, e) }",
+        "RandomNormalLike: it is random");
+  stays("seq(float[3]) xs, float[] b", "(float[3] e, float c) => (float r) { r = Add(e, c) }",
+        "the rank of \"b\", which its body uses, is not known", "xs, b");
+  stays("seq(float[3]) xs", "(float[3] e) => (float r) { r = other.Thing(e) }", "its body has nodes of type Thing");
+  stays("seq(float[3]) xs, bool c",
+        "(float[3] e) => (float r) { r = If <then_branch = t () => (float[3] a) { a = Neg(e) }, "
+        "else_branch = f () => (float[3] b) { b = Abs(e) }> (c) }",
+        "If has a body of its own");
+  stays("seq(float[0]) xs, seq(float[0]) zs", "(float[0] e, float[0] f) => (float r) { r = Add(e, f) }",
+        "its sequences are not known to be equally long", "xs, zs");
 }
 
 TEST(Optimize, GoesIntoBodies) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "onnx_optim/optim_tensor.h"
+#include "onnx_optim/shapes/shape_value.h"
 #include "onnx_proto/onnx.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -13,6 +14,9 @@ namespace ONNX_LIGHT_NAMESPACE {
 class TypeKnowledge {
  public:
   virtual ~TypeKnowledge() = default;
+  // Null when nothing is known.
+  [[nodiscard]] virtual const onnx_optim::shapes::ShapeValue* Find(const GraphProto& graph,
+                                                                   std::string_view value) const = 0;
   // kUndefined when nothing is known. For a sequence, of its elements.
   virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
   // Unknown when its rank is.

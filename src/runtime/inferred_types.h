@@ -20,6 +20,7 @@ class InferredTypes : public TypeKnowledge {
   // `model` has no functions and must outlive this.
   InferredTypes(const ModelProto& model, const CustomOps& custom_ops);
 
+  [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const override;
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
   OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
   std::optional<OptimDim> NumberOf(const GraphProto& graph, std::string_view value) const override;
@@ -27,8 +28,6 @@ class InferredTypes : public TypeKnowledge {
   // `copy` is one of `original`, the model's graph: what is known of the one and the bodies in it is of the other, as
   // long as values keep their names.
   void AddCopy(const GraphProto& original, const GraphProto& copy);
-  // Null when nothing is known.
-  [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
   // Inference found the body to run, or that it may.
   bool MayRun(const GraphProto& body) const { return bodies_.contains(&body); }
   // What was found wrong or doubtful.

@@ -73,6 +73,22 @@ ModelProto OptimizeModel(ModelProto model) {
   });
 }
 
+ModelProto BatchSequenceMaps(ModelProto model, std::vector<std::string>* notes) {
+  ModelProto optimized = OptimizeModel(std::move(model));
+  return TranslateErrors([&] {
+    ModelProto batched = optimized;
+    InferredTypes types(optimized, CustomOps({}));
+    types.AddCopy(optimized.graph(), batched.graph());
+    try {
+      OptimizeReport report = BatchAllSequenceMaps(batched, types);
+      if (notes != nullptr) *notes = std::move(report.notes);
+    } catch (const Error&) {
+      return optimized;
+    }
+    return OptimizeModel(std::move(batched));
+  });
+}
+
 WriteModelOptions AsRead(const ExternalDataReport& report) {
   WriteModelOptions options;
   if (report.loaded > 0) options.external_bytes = kExternalDataBytes;

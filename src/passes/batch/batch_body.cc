@@ -27,18 +27,10 @@ class CannotBatch : public std::runtime_error {
 };
 
 std::string LengthSymbol(int lengths) { return fmt::format("length_{}", lengths); }
+std::string InputSymbol(size_t i) { return fmt::format("input_{}", i); }
+std::string CaptureSymbol(size_t i) { return fmt::format("capture_{}", i); }
 
 bool IsInteger(TensorType type) { return type == TensorType::kInt64 || type == TensorType::kInt32; }
-
-void CollectNames(const GraphProto& graph, std::unordered_set<std::string>& names) {
-  for (const auto& input : graph.input()) names.insert(input.name());
-  for (const TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
-  for (const NodeProto& node : graph.node()) {
-    for (const String& name : node.input()) names.insert(name);
-    for (const String& name : node.output()) names.insert(name);
-    ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { CollectNames(body, names); });
-  }
-}
 
 ValueInfoProto Described(std::string_view name, TensorType dtype, const std::vector<OptimDim>& dims) {
   ValueInfoProto info;
@@ -57,8 +49,11 @@ ValueInfoProto Described(std::string_view name, TensorType dtype, const std::vec
   return info;
 }
 
-std::vector<OptimDim> ElementDims(const BatchInput& input) {
+// `name`: one no other input has.
+std::vector<OptimDim> ElementDims(const BatchInput& input, const std::string& name) {
   std::vector<OptimDim> dims(input.dims.begin(), input.dims.end());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (input.dims[i] < 0) dims[i] = OptimDim::Symbol(fmt::format("{}_{}", name, i));
   if (input.form == BatchForm::kPacked)
     dims[static_cast<size_t>(input.axis)] = OptimDim::Symbol(LengthSymbol(input.lengths));
   return dims;
@@ -72,7 +67,7 @@ class Batcher {
   BatchedBody Run() {
     InferModel(context_, element_, nullptr, false);
     std::unordered_set<std::string> taken;
-    CollectNames(element_.graph(), taken);
+    AddNames(element_.graph(), taken);
     graph_.emplace(*result_.model.mutable_graph(), std::move(taken));
     StartModel();
     Bind();
@@ -98,10 +93,13 @@ class Batcher {
     graph.set_name(body.name().empty() ? String("body") : body.name());
     for (size_t i = 0; i < request.inputs.size(); ++i) {
       const BatchInput& input = request.inputs[i];
-      *graph.add_input() = Described(body.input(static_cast<int>(i)).name(), input.dtype, ElementDims(input));
+      *graph.add_input() =
+          Described(body.input(static_cast<int>(i)).name(), input.dtype, ElementDims(input, InputSymbol(i)));
     }
-    for (const auto& [name, input] : request.captures)
-      *graph.add_input() = Described(name, input.dtype, ElementDims(input));
+    for (size_t i = 0; i < request.captures.size(); ++i) {
+      const auto& [name, input] = request.captures[i];
+      *graph.add_input() = Described(name, input.dtype, ElementDims(input, CaptureSymbol(i)));
+    }
     for (const TensorProto& tensor : body.initializer()) *graph.add_initializer() = tensor;
     for (const auto& [name, tensor] : request.constants) {
       TensorProto& copy = *graph.add_initializer();
@@ -138,7 +136,7 @@ class Batcher {
       const BatchInput& input = request_.inputs[i];
       const std::string name(body_.input(static_cast<int>(i)).name());
       const std::string batched = input.form == BatchForm::kUniform ? name : graph_->NewName(name);
-      std::vector<OptimDim> dims = ElementDims(input);
+      std::vector<OptimDim> dims = ElementDims(input, InputSymbol(i));
       if (input.form == BatchForm::kStacked) dims.insert(dims.begin(), count);
       if (input.form == BatchForm::kPacked)
         dims[static_cast<size_t>(input.axis)] = OptimDim::Symbol(LengthSymbol(input.lengths) + "_sum");
@@ -157,8 +155,9 @@ class Batcher {
     }
     graph_->SetCount(graph_->NewName("count"));
     *graph.add_input() = Described(graph_->count(), TensorType::kInt64, {1});
-    for (const auto& [name, input] : request_.captures) {
-      *graph.add_input() = Described(name, input.dtype, ElementDims(input));
+    for (size_t i = 0; i < request_.captures.size(); ++i) {
+      const auto& [name, input] = request_.captures[i];
+      *graph.add_input() = Described(name, input.dtype, ElementDims(input, CaptureSymbol(i)));
       Known(name, BatchForm::kUniform, name);
     }
   }

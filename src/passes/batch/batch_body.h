@@ -31,7 +31,7 @@ std::optional<std::pair<BatchForm, int>> FormOf(const onnx_optim::OptimShape& el
 struct BatchInput {
   BatchForm form = BatchForm::kUniform;  // never kElements
   TensorType dtype = TensorType::kUndefined;
-  std::vector<int64_t> dims;  // of an element; at `axis` of a packed one whatever
+  std::vector<int64_t> dims;  // of an element; at `axis` of a packed one whatever; of a uniform one -1 where not known
   int axis = 0;
   int lengths = 0;  // of a packed one: which vector of lengths; equal numbers are equal vectors
 };
