@@ -110,8 +110,8 @@ HWY_INLINE void ShortRow(D d, const T* x, T* y, int64_t n, bool log) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Scales(D d, V sum, bool log) {
   using T = hn::TFromD<D>;
-  if (!log) return hn::Div(hn::Set(d, T(1)), sum);
   HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
+  if (!log) return hn::Div(hn::Set(d, T(1)), sum);
   hn::Store(sum, d, lanes);
   for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = std::log(lanes[i]);
   return hn::Load(d, lanes);
