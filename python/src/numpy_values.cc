@@ -325,13 +325,17 @@ Map MapFromDict(PyObject* dict, const DeclaredInput& declared, FeedReferences& r
   return Map(std::move(key_tensor), SequenceFromObjects(values, declared.elem.get(), references, place));
 }
 
+PyObject* TextObject(const std::string& text) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (decoded == nullptr) throw PythonError();
+  return decoded;
+}
+
 PyObject* StringArray(const Tensor& tensor) {
   Ref array = Own(PyArray_SimpleNew(tensor.rank(), const_cast<npy_intp*>(tensor.shape().begin()), NPY_OBJECT));
   auto** element = static_cast<PyObject**>(PyArray_DATA(AsArray(array.get())));
   for (const std::string& text : tensor.View<std::string>()) {
-    PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
-    if (decoded == nullptr) throw PythonError();
-    Py_XSETREF(*element, decoded);
+    Py_XSETREF(*element, TextObject(text));
     ++element;
   }
   return array.release();
@@ -341,10 +345,15 @@ void DeleteTensor(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_Get
 
 enum class Sharing { kHandOver, kReadOnly };
 
-PyObject* ArrayFromTensor(const Tensor& tensor, Sharing sharing) {
-  if (tensor.dtype() == TensorType::kString) return StringArray(tensor);
+PyArray_Descr* ElementsOf(const Tensor& tensor) {
   PyArray_Descr* descr = DescrOf(tensor.dtype());
   if (descr == nullptr) throw InvalidArgument(fmt::format("this numpy has no elements of {}", tensor.TypeString()));
+  return descr;
+}
+
+PyObject* ArrayFromTensor(const Tensor& tensor, Sharing sharing) {
+  if (tensor.dtype() == TensorType::kString) return StringArray(tensor);
+  PyArray_Descr* descr = ElementsOf(tensor);
   auto* dims = const_cast<npy_intp*>(tensor.shape().begin());
   const bool may_share = sharing == Sharing::kReadOnly || (tensor.ByteSize() > kCopyBytes && tensor.IsUnique());
   if (!may_share) {
@@ -412,23 +421,46 @@ namespace {
 
 PyObject* ObjectFromValue(const Value& value, Sharing sharing);
 
-// An element of an array without dims: a numpy scalar, str for a string.
-PyObject* ScalarOf(PyObject* array) {
-  const Ref owned = Own(array);
-  PyArrayObject* const held = AsArray(owned.get());
-  return Own(PyArray_ToScalar(PyArray_DATA(held), held)).release();
+// What an array of the tensor, which has one element, would hold: a numpy scalar, str for a string.
+Ref ScalarOf(const Tensor& tensor) {
+  if (tensor.dtype() == TensorType::kString) return Own(TextObject(tensor.View<std::string>()[0]));
+  const Ref descr = Own(reinterpret_cast<PyObject*>(ElementsOf(tensor)));
+  return Own(PyArray_Scalar(const_cast<void*>(tensor.data()), reinterpret_cast<PyArray_Descr*>(descr.get()), nullptr));
+}
+
+// Python's own number: one of numpy's would hash alike but print otherwise.
+Ref KeyOf(const Tensor& keys, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  switch (keys.dtype()) {
+    case TensorType::kString:
+      return Own(TextObject(keys.View<std::string>()[at]));
+    case TensorType::kInt8:
+      return Own(PyLong_FromLong(keys.View<int8_t>()[at]));
+    case TensorType::kInt16:
+      return Own(PyLong_FromLong(keys.View<int16_t>()[at]));
+    case TensorType::kInt32:
+      return Own(PyLong_FromLong(keys.View<int32_t>()[at]));
+    case TensorType::kUint8:
+      return Own(PyLong_FromLong(keys.View<uint8_t>()[at]));
+    case TensorType::kUint16:
+      return Own(PyLong_FromLong(keys.View<uint16_t>()[at]));
+    case TensorType::kUint32:
+      return Own(PyLong_FromUnsignedLong(keys.View<uint32_t>()[at]));
+    case TensorType::kUint64:
+      return Own(PyLong_FromUnsignedLongLong(keys.View<uint64_t>()[at]));
+    default:
+      return Own(PyLong_FromLongLong(keys.View<int64_t>()[at]));
+  }
 }
 
 PyObject* DictFromMap(const Map& map, Sharing sharing) {
-  // Python's own numbers: keys of numpy's would hash alike but print otherwise.
-  const Ref keys = Own(ArrayFromTensor(map.keys(), sharing));
-  const Ref key_list = Own(PyArray_ToList(AsArray(keys.get())));
+  const Sequence& values = map.values();
   Ref dict = Own(PyDict_New());
   for (int64_t i = 0; i < map.size(); ++i) {
-    const Value value = map.values().ValueAt(i);
-    const bool scalar = value.IsTensor() && value.tensor().rank() == 0;
-    Ref object = Own(scalar ? ScalarOf(ArrayFromTensor(value.tensor(), sharing)) : ObjectFromValue(value, sharing));
-    if (PyDict_SetItem(dict.get(), PyList_GET_ITEM(key_list.get(), i), object.get()) < 0) throw PythonError();
+    const Ref key = KeyOf(map.keys(), i);
+    const bool scalar = values.HoldsTensors() && values[i].rank() == 0;
+    const Ref object = scalar ? ScalarOf(values[i]) : Own(ObjectFromValue(values.ValueAt(i), sharing));
+    if (PyDict_SetItem(dict.get(), key.get(), object.get()) < 0) throw PythonError();
   }
   return dict.release();
 }

@@ -243,7 +243,12 @@ ThreadTeam::~ThreadTeam() {
 void ThreadTeam::ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> fn,
                              int max_threads) {
   if (n <= 0) return;
-  grain = std::clamp<int64_t>(grain, 1, n);
+  if (n <= grain) {
+    const InsideScope inside;
+    if (!StopRequested()) fn(0, n);
+    return;
+  }
+  grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (n - 1) / grain + 1;
   const auto run_piece = [&](int64_t piece) {
     const int64_t begin = piece * grain;

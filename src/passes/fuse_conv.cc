@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a Conv and can be done by its weights and bias.
+// What follows a Conv and can be done by its weights and bias, or to its output before that leaves the cache.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -7,6 +8,11 @@
 #include <vector>
 
 #include "graph/node_attributes.h"
+#include "kernels/activation/activation.h"
+#include "model/set_attribute.h"
+#include "ops/infer_node.h"
+#include "ops/internal/internal_domain.h"
+#include "ops/nn/window_op.h"
 #include "passes/passes.h"
 #include "values/tensor_proto.h"
 
@@ -118,9 +124,79 @@ int64_t ForEach(GraphEdit& edit, std::string_view type, bool (*fuse)(GraphEdit&,
   return fused;
 }
 
+// The node after `v`, which nobody else reads, if the operator it is of would run it.
+int NextAfter(const GraphEdit& edit, int v) {
+  if (edit.users(v).size() != 1 || edit.IsPinned(v)) return kAbsent;
+  const int n = edit.users(v).front();
+  if (!edit.alive(n) || edit.op(n) == nullptr || edit.input(n, 0) != v || edit.outputs(n).empty() ||
+      edit.outputs(n)[0] == kAbsent)
+    return kAbsent;
+  for (size_t i = 1; i < edit.outputs(n).size(); ++i)
+    if (edit.outputs(n)[i] != kAbsent) return kAbsent;
+  CheckNode(*edit.op(n), edit.node(n));
+  return UnknownAttributes(*edit.op(n), edit.node(n)).empty() ? n : kAbsent;
+}
+
+// Those whose operators run the very function (ops/math/activation_op.h), and Relu.
+bool IsActivation(const GraphEdit& edit, int n) {
+  static constexpr std::string_view kTypes[] = {"Relu", "LeakyRelu",   "Sigmoid",  "Tanh",
+                                                "Elu",  "HardSigmoid", "Softplus", "Softsign"};
+  return n != kAbsent && std::ranges::any_of(kTypes, [&](std::string_view type) { return edit.Is(n, type); });
+}
+
+// A MaxPool as the kernel has it (ConvPool), known to fit.
+std::optional<WindowAttributes> TilePool(const GraphEdit& edit, int n, int axes) {
+  if (n == kAbsent || !edit.Is(n, "MaxPool")) return std::nullopt;
+  WindowAttributes pool = ReadWindow(NodeAttributes(edit.node(n)), axes);
+  const onnx_optim::OptimShape in = edit.ShapeOf(edit.input(n, 0));
+  if (pool.ceil || pool.kernel[0] > pool.strides[0] || static_cast<int>(in.Rank()) != axes + 2) return std::nullopt;
+  if (pool.auto_pad == AutoPad::kSameUpper || pool.auto_pad == AutoPad::kSameLower) return std::nullopt;
+  for (size_t d = 0; d < pool.kernel.size(); ++d) {
+    const bool fits = pool.kernel[d] == 1 || (in[d + 2].IsInt() && in[d + 2].AsInt() >= pool.kernel[d]);
+    if (!fits || pool.dilations[d] != 1 || pool.begin[d] != 0 || pool.end[d] != 0) return std::nullopt;
+  }
+  return pool;
+}
+
+bool FuseFollowing(GraphEdit& edit, int conv) {
+  const TensorProto* weights = edit.Constant(edit.input(conv, 1));
+  if (weights == nullptr || weights->data_type() != TensorProto::FLOAT || weights->dims_size() < 3) return false;
+  CheckNode(*edit.op(conv), edit.node(conv));
+  if (!UnknownAttributes(*edit.op(conv), edit.node(conv)).empty()) return false;
+  const int activation =
+      IsActivation(edit, NextAfter(edit, edit.outputs(conv)[0])) ? NextAfter(edit, edit.outputs(conv)[0]) : kAbsent;
+  const int before_pool = edit.outputs(activation == kAbsent ? conv : activation)[0];
+  int pool = NextAfter(edit, before_pool);
+  const std::optional<WindowAttributes> window = TilePool(edit, pool, weights->dims_size() - 2);
+  if (!window) pool = kAbsent;
+  if (activation == kAbsent && pool == kAbsent) return false;
+  const int output = edit.outputs(pool != kAbsent ? pool : activation)[0];
+  const NodeProto conv_node = edit.node(conv),
+                  activation_node = activation == kAbsent ? NodeProto() : edit.node(activation);
+  const std::vector<int> inputs = edit.inputs(conv);
+  edit.Remove(conv);
+  if (activation != kAbsent && pool != kAbsent) edit.Remove(activation);
+  NodeProto& fused = edit.Rewrite(output, kInternalDomain, "Conv", inputs);
+  // What is wrong with the input is the Conv's to say.
+  fused.clear_name();
+  if (!conv_node.name().empty()) fused.set_name(conv_node.name());
+  fused.ref_attribute() = conv_node.attribute();
+  if (activation != kAbsent) {
+    SetString(fused, kConvActivation, std::string(activation_node.op_type()));
+    for (const AttributeProto& value : activation_node.attribute())
+      if (value.name() == "alpha" || value.name() == "beta") *fused.add_attribute() = value;
+  }
+  if (pool != kAbsent) {
+    SetInts(fused, kConvPoolKernel, window->kernel);
+    SetInts(fused, kConvPoolStrides, window->strides);
+  }
+  return true;
+}
+
 }  // namespace
 
 int64_t FoldBatchNormalization(GraphEdit& edit) { return ForEach(edit, "BatchNormalization", Fold); }
 int64_t FuseConvBias(GraphEdit& edit) { return ForEach(edit, "Add", FuseBias); }
+int64_t FuseAfterConv(GraphEdit& edit) { return ForEach(edit, "Conv", FuseFollowing); }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "model/set_attribute.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
 #include "passes/passes.h"
@@ -132,14 +133,8 @@ class Fusing {
       if (n != last) edit_.Remove(n);
     NodeProto& fused = edit_.Rewrite(output, kInternalDomain, "FusedElementwise", inputs);
     if (!name.empty()) fused.set_name(String(name));
-    AttributeProto& graph = *fused.add_attribute();
-    graph.set_name("steps");
-    graph.set_type(AttributeProto::GRAPH);
-    *graph.mutable_g() = std::move(steps);
-    AttributeProto& opset = *fused.add_attribute();
-    opset.set_name("opset");
-    opset.set_type(AttributeProto::INT);
-    opset.set_i(edit_.opset());
+    SetGraph(fused, "steps") = std::move(steps);
+    SetInt(fused, "opset", edit_.opset());
   }
 
   GraphEdit& edit_;

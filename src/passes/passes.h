@@ -9,6 +9,12 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// Loops and Scans whose bodies compute what LSTM, GRU or RNN computes, for each step of an input, become that operator.
+// A note says of each what it became, or why it stays, where it looks like one.
+int64_t RecogniseCells(GraphEdit& edit);
+// Steps of one cell, each node by node beside the others, two or more of them, become its operator.
+int64_t RecogniseUnrolledCells(GraphEdit& edit);
+
 // Nodes whose inputs are all constant become constants: by their operator's own kernel, never random ones nor ones with
 // bodies. Constants of more than kMaxFoldedRead bytes are not read, results that exceed the inputs by more than
 // kMaxFoldedGrowth bytes not kept; graph outputs stay.
@@ -34,6 +40,11 @@ int64_t FuseConvBias(GraphEdit& edit);
 
 // Nodes whose results nobody uses leave, unless they or nodes in their bodies are random or unknown.
 int64_t RemoveDead(GraphEdit& edit);
+
+// An activation that follows a Conv of constant weights of floats, or a MaxPool without padding whose windows do not
+// overlap along the first axis and fit whatever the sizes, or one after the other, become part of the Conv
+// (ops/nn/conv.cc).
+int64_t FuseAfterConv(GraphEdit& edit);
 
 // Elementwise nodes (OpDef::elementwise) of floating-point numbers and bools whose results are used by one another
 // alone, all of one known shape, become one FusedElementwise node. In bodies, nodes that depend on outer values alone

@@ -27,6 +27,10 @@ class Inferred : public TypeKnowledge {
     const ShapeValue* known = Find(value);
     return known != nullptr && known->HasRank() ? known->Shape() : OptimShape::Unknown();
   }
+  std::optional<OptimDim> NumberOf(const GraphProto&, std::string_view value) const override {
+    const ShapeValue* known = Find(value);
+    return known == nullptr ? std::nullopt : known->ScalarValue();
+  }
   double ElementsOf(const GraphProto&, std::string_view) const override { return 0; }
 
  private:
@@ -214,6 +218,45 @@ TEST(FuseConvBias, TakesTheAdd) {
                               "> { c = Conv(x, w) y = Add(c, b) }";
     EXPECT_EQ(After(FuseConvBias, 0, graph), Text(graph));
   }
+}
+
+TEST(FuseAfterConv, TakesAnActivationAndAPool) {
+  EXPECT_EQ(After(FuseAfterConv, 1, R"(g (float[N,1,T,9] x, float[1] b) => (float y) <float[1,1,1,2] w = {1, 2}> {
+              [conv] c = Conv <pads = [0, 1, 0, 0]> (x, w, b)
+              a = LeakyRelu <alpha = 0.5> (c)
+              y = MaxPool <kernel_shape = [1, 4], strides = [2, 4]> (a)
+            })"),
+            Text(R"(g (float[N,1,T,9] x, float[1] b) => (float y) <float[1,1,1,2] w = {1, 2}> {
+              [conv] y = onnxseq.internal.Conv <pads: ints = [0, 1, 0, 0], activation: string = "LeakyRelu",
+                alpha: float = 0.5, pool_kernel: ints = [1, 4], pool_strides: ints = [2, 4]> (x, w, b)
+            })"));
+  EXPECT_EQ(After(FuseAfterConv, 1, R"(g (float[1,1,8] x) => (float y) <float[1,1,2] w = {1, 2}> {
+              c = Conv (x, w)
+              p = MaxPool <kernel_shape = [2], strides = [2]> (c)
+              y = Relu (p)
+            })"),
+            Text(R"(g (float[1,1,8] x) => (float y) <float[1,1,2] w = {1, 2}> {
+              p = onnxseq.internal.Conv <pool_kernel: ints = [2], pool_strides: ints = [2]> (x, w)
+              y = Relu (p)
+            })"));
+}
+
+TEST(FuseAfterConv, LeavesWhatItCannotDo) {
+  const std::string conv = "g (float[1,1,T] x) => (float y) <float[1,1,2] w = {1, 2}> { c = Conv(x, w) ";
+  const std::string known = "g (float[1,1,8] x) => (float y) <float[1,1,2] w = {1, 2}> { c = Conv(x, w) ";
+  // Another function, used twice, weights that are fed; pools of unknown lengths, padded, overlapping, rounded up,
+  // with places.
+  for (const std::string& graph : {
+           conv + "y = Exp(c) }",
+           conv + "a = Relu(c) y = Add(a, c) }",
+           std::string("g (float[1,1,T] x, float[1,1,2] w) => (float y) { c = Conv(x, w) y = Relu(c) }"),
+           conv + "y = MaxPool <kernel_shape = [2], strides = [2]> (c) }",
+           known + "y = MaxPool <kernel_shape = [2], strides = [2], pads = [1, 0]> (c) }",
+           known + "y = MaxPool <kernel_shape = [2]> (c) }",
+           known + "y = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1> (c) }",
+           known + "p, i = MaxPool <kernel_shape = [2], strides = [2]> (c) y = Cast <to = 1> (i) }",
+       })
+    EXPECT_EQ(After(FuseAfterConv, 0, graph), Text(graph));
 }
 
 TEST(RemoveDead, KeepsRandomAndUnknown) {

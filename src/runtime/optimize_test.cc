@@ -102,6 +102,25 @@ TEST(Optimize, ErrorsNameTheNodesOfTheModel) {
   }
 }
 
+TEST(Optimize, ErrorsOfAConvAreItsOwn) {
+  for (const bool optimize : {true, false}) {
+    const Session session = Loaded(R"(g (float[N,C,T] x) => (float y) <float[1,2,2] w = {1, 2, 3, 4}> {
+      [conv] c = Conv(x, w)
+      [relu] y = Relu(c)
+    })",
+                                   optimize);
+    EXPECT_THAT(Floats(session.Run({{"x", Tensor::Of<float>({1, 2, 2}, {1, 0, 0, -1})}}).at("y")), ElementsAre(0));
+    try {
+      session.Run({{"x", Tensor::Of<float>({1, 2, 1}, {1, 2})}});
+      ADD_FAILURE() << "runs";
+    } catch (const InvalidArgument& e) {
+      EXPECT_STREQ(e.what(),
+                   "Conv node \"conv\", input 0 'X' (\"x\"): a window of 2 does not fit in the 1 elements, "
+                   "padding included, of axis 2");
+    }
+  }
+}
+
 TEST(Optimize, OutputsMayBeInputsAndOneAnother) {
   const ValueMap results = Loaded(R"(g (float[N] x) => (float[N] a, float[N] b, float[N] c) {
     n = Neg(x)

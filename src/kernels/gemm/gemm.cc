@@ -230,6 +230,36 @@ void PackedMatrix<T>::Multiply(int64_t m, const T* a, int64_t a_row, const T* bi
   });
 }
 
+template <class T>
+void PackedMatrix<T>::Multiply(const ScatteredRows<T>& a, const T* bias, T* c, int64_t c_row) const noexcept {
+  const int64_t width = WidthOf<T>(*variant_), panels = Pieces(n_, width);
+  const auto m = static_cast<int64_t>(a.rows.size()), segments = static_cast<int64_t>(a.segments.size());
+  const int64_t segments_each = std::max<int64_t>(1, kDepth / std::max<int64_t>(1, a.segment));
+  GemmBlock<T> block;
+  block.k = a.segment;
+  block.a = a.data;
+  block.panel_stride = k_ * width;
+  block.step = width;
+  block.c_row = c_row;
+  for (int64_t row = 0; row < m; row += kPieceRows) {
+    block.m = std::min(kPieceRows, m - row);
+    block.rows = a.rows.data() + row;
+    // A part of A's rows stays in L2 for all panels.
+    for (int64_t segment = 0; segment < segments && !StopRequested(); segment += segments_each) {
+      block.segments = a.segments.data() + segment;
+      block.segment_count = std::min(segments_each, segments - segment);
+      block.accumulate = segment > 0;
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        block.n = std::min(width, n_ - panel * width);
+        block.b = panels_.get() + panel * block.panel_stride + segment * a.segment * width;
+        block.bias = bias != nullptr ? bias + panel * width : nullptr;
+        block.c = c + row * c_row + panel * width;
+        Run(*variant_, block);
+      }
+    }
+  }
+}
+
 template void MatMul(const MatMulArgs<float>&, ThreadTeam*, int);
 template void MatMul(const MatMulArgs<double>&, ThreadTeam*, int);
 template void MatMul(const MatMulArgs<int8_t>&, ThreadTeam*, int);

@@ -63,6 +63,15 @@ void MatMulReference(const MatMulArgs<T>& args) noexcept {
 template <class T>
 void MatMul(const MatMulArgs<T>& args, ThreadTeam* team = nullptr, int threads = 0);
 
+// A matrix whose rows lie in pieces: row i is the numbers at data + rows[i] + segments[s], `segment` of them, for one s
+// after the other. At least one segment.
+template <class T>
+struct ScatteredRows {
+  const T* data = nullptr;
+  std::span<const int64_t> rows, segments;
+  int64_t segment = 0;
+};
+
 struct GemmVariant;
 
 // B[k,n] packed once for many products. T: float, double. Bound to the instruction set that was active when it was
@@ -82,6 +91,8 @@ class PackedMatrix {
   // `a_row` apart. Thread safe; errors of the sums as for MatMul. No allocation.
   void Multiply(int64_t m, const T* a, int64_t a_row, const T* bias, bool accumulate, T* c, int64_t c_row,
                 ThreadTeam* team = nullptr, int threads = 0) const noexcept;
+  // The same, without `accumulate`, on the calling thread: A has rows.size() rows of k = segments.size() * segment.
+  void Multiply(const ScatteredRows<T>& a, const T* bias, T* c, int64_t c_row) const noexcept;
 
  private:
   int64_t k_ = 0, n_ = 0, bytes_ = 0;

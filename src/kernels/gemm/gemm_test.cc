@@ -185,6 +185,32 @@ TEST(PackedMatrix, EqualsReferenceUnderEachIsa) {
   });
 }
 
+// Rows in pieces, overlapping, in any order, deep enough to be taken in parts: as if they were copied together.
+template <class T>
+void CompareScattered() {
+  for (const int64_t segment : {0, 1, 5, 700}) {
+    for (const int64_t n : {1, 64, 130}) {
+      const std::vector<int64_t> segments = {40, 0, 1000}, rows = {7, 0, 3, 3, 250, 11, 9};
+      const auto m = static_cast<int64_t>(rows.size()), k = 3 * segment;
+      const auto data = Random<T>(1, 2000), b = Random<T>(2, k * n), bias = Random<T>(3, n);
+      std::vector<T> a, got(static_cast<size_t>(m * n)), expected = got;
+      for (const int64_t row : rows)
+        for (const int64_t start : segments) a.insert(a.end(), &data[row + start], &data[row + start] + segment);
+      const PackedMatrix<T> packed(k, n, {b.data(), n, 1});
+      packed.Multiply(m, a.data(), k, bias.data(), false, expected.data(), n);
+      packed.Multiply({data.data(), rows, segments, segment}, bias.data(), got.data(), n);
+      EXPECT_EQ(got, expected) << "segments of " << segment << ", n " << n;
+    }
+  }
+}
+
+TEST(PackedMatrix, TakesRowsInPieces) {
+  ForEachIsa([] {
+    CompareScattered<float>();
+    CompareScattered<double>();
+  });
+}
+
 TEST(PackedMatrix, FlushesDenormalsInItsCopyOrKeepsThem) {
   const float b = 1e-40f, a = 1e20f;
   float c = -1;

@@ -5,9 +5,11 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include "kernels/elementwise/rows.h"
+#include "kernels/strided/transpose.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -69,6 +71,47 @@ constexpr int64_t kChunk = 1024;
 // Additions between two calls of `pause`.
 constexpr int64_t kPauseEvery = 1 << 16;
 
+// A part of a row whose numbers every stride-th output sees, written out by stride: for each place of the window what
+// neighbouring outputs see then stands next to each other. Strides up to kMost, windows of up to kMost strides.
+template <class T>
+class Phases {
+ public:
+  static constexpr int64_t kMost = 4;
+  static bool Serves(int64_t stride, int64_t extent) {
+    return stride > 1 && stride <= kMost && extent > 1 && extent <= kMost * stride;
+  }
+
+  // Numbers [begin, end) of the part that starts at `part` of the row; end is at most kChunk * stride + extent.
+  void Split(const T* row, int64_t part, int64_t stride, int64_t begin, int64_t end) {
+    if (stride == 2) SplitBy<2>(row, part, begin, end);
+    if (stride == 3) SplitBy<3>(row, part, begin, end);
+    if (stride == 4) SplitBy<4>(row, part, begin, end);
+  }
+  // Of what Split was given: number i, number i + stride, ...
+  const T* From(int64_t stride, int64_t i) const { return numbers_ + i % stride * kPitch + i / stride; }
+
+ private:
+  static constexpr int64_t kPitch = kChunk + 2 * kMost;
+
+  template <int64_t kStride>
+  void SplitBy(const T* row, int64_t part, int64_t begin, int64_t end) {
+    const auto put = [&](int64_t i) { numbers_[i % kStride * kPitch + i / kStride] = row[part + i]; };
+    for (; begin < end && begin % kStride != 0; ++begin) put(begin);
+    const int64_t first = begin / kStride, last = std::max(first, end / kStride);
+    const T* const from = row + part + begin;
+    T* const to = numbers_ + first;
+    int64_t i = 0;
+    if constexpr (kStride == 4 && sizeof(T) == 4)
+      for (; i + 4 <= last - first; i += 4) TransposeFour(from + i * kStride, kStride, to + i, kPitch);
+    ONNXSEQ_INDEPENDENT
+    for (; i < last - first; ++i)
+      for (int64_t phase = 0; phase < kStride; ++phase) to[phase * kPitch + i] = from[i * kStride + phase];
+    for (i = last * kStride; i < end; ++i) put(i);
+  }
+
+  T numbers_[kMost * kPitch];
+};
+
 // Calls add(sum, input, offset within its plane) for each input that an output of y sees, in the order of the window's
 // places, a row of sums at a time, then done(output, sum, inputs, padded): how many inputs there were, and how many
 // with the padding. Sums begin as `start`.
@@ -78,6 +121,7 @@ void Slide(const T* x, int64_t planes, const Window& window, const std::function
   if (planes == 0) return;  // however large they would be
   const size_t last = window.in.size() - 1;
   const int64_t in = window.in[last], out = window.out[last], stride = window.stride[last];
+  const int64_t kernel = window.kernel[last], dilation = window.dilation[last], extent = (kernel - 1) * dilation + 1;
   // The axes before the last one, a table of whose offsets is made for some rows at once.
   Window outer = window;
   for (std::vector<int64_t>* axis :
@@ -86,44 +130,60 @@ void Slide(const T* x, int64_t planes, const Window& window, const std::function
   const int64_t rows = outer.OutSize(), places = outer.KernelSize();
   const int64_t block = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, places));
   std::vector<Sum> sums(static_cast<size_t>(std::min(out, kChunk)));
+  Sum* const to = sums.data();
+  const std::unique_ptr<Phases<T>> phases(Phases<T>::Serves(stride, extent) ? new Phases<T> : nullptr);
   int64_t since_pause = 0;
   for (int64_t first = 0; first < rows; first += block) {
     const int64_t end = std::min(rows, first + block);
     const std::vector<int64_t> table = WindowTable(outer, first, end);
-    for (int64_t plane = 0; plane < planes; ++plane) {
-      const T* const from = x + plane * window.InSize();
-      for (int64_t row = first; row < end; ++row) {
-        const auto seen =
-            std::span(table).subspan(static_cast<size_t>((row - first) * places), static_cast<size_t>(places));
+    for (int64_t chunk = 0; chunk < out; chunk += kChunk) {
+      const int64_t length = std::min(out - chunk, kChunk), begin = chunk * stride - window.begin[last];
+      // Those in the middle have all inputs of their columns.
+      const int64_t all_begin = OutputsOf(begin, stride, in, length).first;
+      const int64_t all_end = std::max(all_begin, OutputsOf(begin + extent - 1, stride, in, length).second);
+      const bool all = all_begin == 0 && all_end == length;
+      const int64_t split_begin = std::max<int64_t>(0, -begin);
+      const int64_t split_end = std::min((length - 1) * stride + extent, in - begin);
+      for (int64_t plane_row = 0; plane_row < planes * (end - first); ++plane_row) {
+        const int64_t plane = plane_row / (end - first), row = plane_row % (end - first);
+        const T* const from = x + plane * window.InSize();
+        const auto seen = std::span(table).subspan(static_cast<size_t>(row * places), static_cast<size_t>(places));
         int64_t inputs = 0, padded = 0;
+        std::fill_n(to, length, start);
         for (const int64_t outer_row : seen) {
           inputs += static_cast<int64_t>(outer_row >= 0);
           padded += static_cast<int64_t>(outer_row != kBeyond);
-        }
-        for (int64_t chunk = 0; chunk < out; chunk += kChunk) {
-          const int64_t length = std::min(out - chunk, kChunk);
-          std::fill_n(sums.begin(), length, start);
-          for (const int64_t outer_row : seen) {
-            if (outer_row < 0) continue;
-            for (int64_t k = 0; k < window.kernel[last]; ++k) {
-              if (pause && (since_pause += length) > kPauseEvery) {
-                pause();
-                since_pause = 0;
-              }
-              const int64_t shift = chunk * stride + k * window.dilation[last] - window.begin[last];
-              const auto [o_begin, o_end] = OutputsOf(shift, stride, in, length);
-              const int64_t offset = outer_row * in + shift;
-              Sum* const to = sums.data();
+          if (outer_row < 0) continue;
+          if (phases != nullptr) phases->Split(from + outer_row * in, begin, stride, split_begin, split_end);
+          for (int64_t k = 0; k < kernel; ++k) {
+            if (pause && (since_pause += length) > kPauseEvery) {
+              pause();
+              since_pause = 0;
+            }
+            const int64_t shift = begin + k * dilation, offset = outer_row * in + shift;
+            const auto [o_begin, o_end] = all ? std::pair(int64_t{0}, length) : OutputsOf(shift, stride, in, length);
+            if (phases != nullptr) {
+              const T* const phase = phases->From(stride, k * dilation);
+              ONNXSEQ_INDEPENDENT
+              for (int64_t o = o_begin; o < o_end; ++o) add(to[o], Load(phase[o]), offset + o * stride);
+            } else if (stride == 1) {
+              ONNXSEQ_INDEPENDENT
+              for (int64_t o = o_begin; o < o_end; ++o) add(to[o], Load(from[offset + o]), offset + o);
+            } else {
               for (int64_t o = o_begin; o < o_end; ++o)
                 add(to[o], Load(from[offset + o * stride]), offset + o * stride);
             }
           }
-          const int64_t output = (plane * rows + row) * out + chunk;
-          for (int64_t o = 0; o < length; ++o) {
-            const Counts columns(window, last, chunk + o);
-            done(output + o, sums[static_cast<size_t>(o)], inputs * columns.inputs, padded * columns.padded);
-          }
         }
+        const int64_t output = (plane * rows + first + row) * out + chunk;
+        const auto finish = [&](int64_t o) {
+          const Counts columns(window, last, chunk + o);
+          done(output + o, to[o], inputs * columns.inputs, padded * columns.padded);
+        };
+        for (int64_t o = 0; o < all_begin; ++o) finish(o);
+        ONNXSEQ_INDEPENDENT
+        for (int64_t o = all_begin; o < all_end; ++o) done(output + o, to[o], inputs * kernel, padded * kernel);
+        for (int64_t o = all_end; o < length; ++o) finish(o);
       }
     }
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/isa_test_util.h"
+#include "kernels/window/max_rows.h"
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -90,6 +92,28 @@ TEST(Window, PoolsAgreeWithTheTable) {
       ASSERT_FLOAT_EQ(mean[o], static_cast<float>(sum / static_cast<double>(std::max<int64_t>(1, count))));
     }
   }
+}
+
+TEST(Window, GreatestOfRows) {
+  ForEachIsa([] {
+    for (const int64_t channels : {1, 15, 16, 17, 40}) {
+      std::vector<float> x(static_cast<size_t>(4 * channels));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 2654435761u % 1009) - 500;
+      x[static_cast<size_t>(channels)] = NAN;
+      const std::vector<int64_t> outputs{0, 2 * channels, channels}, places{0, channels};
+      std::vector<float> y(static_cast<size_t>(3 * channels));
+      MaxRows(outputs, places, channels, x.data(), y.data());
+      for (size_t o = 0; o < outputs.size(); ++o)
+        for (int64_t c = 0; c < channels; ++c) {
+          const float a = x[static_cast<size_t>(outputs[o] + c)], b = x[static_cast<size_t>(outputs[o] + channels + c)];
+          const float got = y[o * static_cast<size_t>(channels) + static_cast<size_t>(c)];
+          if (c == 0 && o != 1)
+            EXPECT_TRUE(std::isnan(got)) << o;
+          else
+            EXPECT_EQ(got, std::max(a, b)) << o << " " << c << " of " << channels;
+        }
+    }
+  });
 }
 
 TEST(Window, MaxPoolTellsThePlace) {

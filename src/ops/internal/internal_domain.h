@@ -14,6 +14,10 @@ inline constexpr std::string_view kInternalDomain = "onnxseq.internal";
 // Steps of one FusedElementwise.
 inline constexpr size_t kMaxFusedSteps = 16;
 
+// Attributes of a Conv that does what follows it (nn/conv.cc).
+inline constexpr std::string_view kConvActivation = "activation", kConvPoolKernel = "pool_kernel",
+                                  kConvPoolStrides = "pool_strides";
+
 // The node of the author's that an error is told of: of a fused node the first step.
 inline const NodeProto& AuthorNode(const NodeProto& node) {
   if (node.domain() != kInternalDomain) return node;

@@ -4,9 +4,15 @@
 // their places. https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "kernels/indexed/indexed.h"
 #include "onnxseq/errors.h"
@@ -20,9 +26,48 @@ namespace {
 using KeyList = TypeList<float, double, int16_t, int32_t, int64_t, std::string>;
 constexpr TypeSet kTypes = KeyList::kSet;
 
-struct Table : OpState {
-  Tensor keys;    // undefined in version 1
+// Where keys stand: the last of equal ones.
+template <class T>
+class Places {
+ public:
+  explicit Places(const Tensor& keys) : none_(keys.NumElements()), nan_(none_) {
+    int64_t place = 0;
+    for (const T& key : keys.View<T>()) {
+      if (IsNan(key)) nan_ = place;
+      places_[key] = place++;
+    }
+  }
+  // The number of keys for none of them.
+  int64_t Of(const T& element) const {
+    if (IsNan(element)) return nan_;
+    const auto it = places_.find(element);
+    return it == places_.end() ? none_ : it->second;
+  }
+
+ private:
+  static bool IsNan(const T& key) {
+    if constexpr (std::is_floating_point_v<T>) return std::isnan(key);
+    return false;
+  }
+  int64_t none_, nan_;
+  std::unordered_map<T, int64_t> places_;
+};
+
+template <class>
+struct PlacesOf;
+template <class... T>
+struct PlacesOf<TypeList<T...>> {
+  using Any = std::variant<Places<T>...>;
+};
+
+struct Table {
+  TensorType type;  // of the keys
+  PlacesOf<KeyList>::Any places;
   Tensor values;  // one more than there are keys: the default comes last
+};
+
+struct Tables : OpState {
+  std::vector<Table> tables;  // two in version 1, one for each direction
 };
 
 // The list in one of four attributes "keys_strings", "keys_int64s", "keys_floats", "keys_tensor".
@@ -73,62 +118,50 @@ Tensor WithDefault(const Tensor& values, const Tensor& otherwise) {
   return all;
 }
 
+Table MakeTable(const Tensor& keys, const Tensor& values, const Tensor& otherwise) {
+  std::optional<PlacesOf<KeyList>::Any> places;
+  Dispatch(KeyList(), keys.dtype(), [&]<class T>(std::type_identity<T>) { places.emplace(Places<T>(keys)); });
+  return {keys.dtype(), std::move(*places), WithDefault(values, otherwise)};
+}
+
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
-  auto table = std::make_unique<Table>();
-  table->keys = ReadList(ctx.attrs(), "keys");
-  const Tensor values = ReadList(ctx.attrs(), "values");
-  if (values.NumElements() != table->keys.NumElements())
-    throw InvalidArgument(fmt::format("{} keys for {} values", table->keys.NumElements(), values.NumElements()));
-  table->values = WithDefault(values, ReadDefault(ctx.attrs(), values.dtype()));
-  return table;
+  const Tensor keys = ReadList(ctx.attrs(), "keys"), values = ReadList(ctx.attrs(), "values");
+  if (values.NumElements() != keys.NumElements())
+    throw InvalidArgument(fmt::format("{} keys for {} values", keys.NumElements(), values.NumElements()));
+  auto state = std::make_unique<Tables>();
+  state->tables.push_back(MakeTable(keys, values, ReadDefault(ctx.attrs(), values.dtype())));
+  return state;
 }
 
-// Places in the values: that of the key, or the last one.
-template <class T>
-std::vector<int64_t> Places(const Tensor& x, const Tensor& keys) {
-  std::unordered_map<T, int64_t> place_of;
-  const int64_t none = keys.NumElements();
-  int64_t place = 0, nan_place = none;
-  for (const T& key : keys.View<T>()) {
-    if constexpr (std::is_floating_point_v<T>)
-      if (std::isnan(key)) nan_place = place;
-    place_of[key] = place++;
-  }
-  std::vector<int64_t> places;
-  for (const T& element : x.View<T>()) {
-    const auto it = place_of.find(element);
-    bool is_nan = false;
-    if constexpr (std::is_floating_point_v<T>) is_nan = std::isnan(element);
-    places.push_back(is_nan ? nan_place : it == place_of.end() ? none : it->second);
-  }
-  return places;
-}
-
-void LookUp(RunContext& ctx, const Tensor& keys, const Tensor& values) {
-  const Tensor x = ctx.tensor(0);
-  if (x.dtype() != keys.dtype())
-    ctx.FailInput(0, fmt::format("must be of the type of the keys, {}, got {}", onnx_optim::ToTypeString(keys.dtype()),
-                                 x.TypeString()));
-  Tensor& y = ctx.AllocateOutput(0, values.dtype(), x.shape());
-  Dispatch(KeyList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
-    kernels::GatherRows(y.dtype(), values.data(), Places<T>(x, keys), 1, y.mutable_data());
-  });
-}
-
-void Run(RunContext& ctx) { LookUp(ctx, ctx.state<Table>().keys, ctx.state<Table>().values); }
-
-// Texts to places, or places to texts.
-void RunFirst(RunContext& ctx) {
+// Texts to places, and places to texts.
+std::unique_ptr<OpState> PrepareFirst(const PrepareContext& ctx) {
   const std::vector<std::string> classes = ctx.attrs().Strings("classes_strings");
   const auto n = static_cast<int64_t>(classes.size());
-  std::vector<int64_t> numbers;
-  for (int64_t i = 0; i < n; ++i) numbers.push_back(i);
+  std::vector<int64_t> numbers(classes.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
   const Tensor texts = Tensor::Of<std::string>(Shape{n}, classes), places = Tensor::Of<int64_t>(Shape{n}, numbers);
-  if (ctx.tensor(0).dtype() == TensorType::kString) {
-    LookUp(ctx, texts, WithDefault(places, ReadDefault(ctx.attrs(), TensorType::kInt64)));
-  } else {
-    LookUp(ctx, places, WithDefault(texts, ReadDefault(ctx.attrs(), TensorType::kString)));
-  }
+  auto state = std::make_unique<Tables>();
+  for (const auto& [keys, values] : {std::pair(texts, places), std::pair(places, texts)})
+    state->tables.push_back(MakeTable(keys, values, ReadDefault(ctx.attrs(), values.dtype())));
+  return state;
+}
+
+void Run(RunContext& ctx) {
+  const std::vector<Table>& tables = ctx.state<Tables>().tables;
+  const Tensor x = ctx.tensor(0);
+  const auto table = std::ranges::find(tables, x.dtype(), &Table::type);
+  if (table == tables.end())
+    ctx.FailInput(0, fmt::format("must be of the type of the keys, {}, got {}",
+                                 onnx_optim::ToTypeString(tables.front().type), x.TypeString()));
+  std::vector<int64_t> places;
+  places.reserve(static_cast<size_t>(x.NumElements()));
+  std::visit(
+      [&]<class T>(const Places<T>& found) {
+        for (const T& element : x.View<T>()) places.push_back(found.Of(element));
+      },
+      table->places);
+  Tensor& y = ctx.AllocateOutput(0, table->values.dtype(), x.shape());
+  kernels::GatherRows(y.dtype(), table->values.data(), places, 1, y.mutable_data());
 }
 
 void ShapeRule(InferScope& scope) {
@@ -189,7 +222,8 @@ std::span<const OpDef> label_encoder_ops() {
                       {"default_int64", AttrKind::kInt},
                       {"default_string", AttrKind::kString}},
        .shape = FirstShape,
-       .run = RunFirst},
+       .prepare = PrepareFirst,
+       .run = Run},
       VersionOf(2, kTextOrInt | TypeSet{TensorType::kFloat}, Lists({})),
       VersionOf(4, kTypes,
                 Lists({{"default_tensor", AttrKind::kTensor},

@@ -68,9 +68,9 @@ Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w
   for (const int64_t d : window.out) shape.push_back(d);
   Tensor sums(TensorType::kDouble, std::move(shape));
   if (sums.NumElements() > 0) {
-    const kernels::PackedConv<double> packed(groups.groups, groups.in, groups.out, kernel, window.dilation,
+    const kernels::PackedConv<double> packed({groups.groups, groups.in, groups.out}, kernel, window.dilation,
                                              w.View<double>().data(), nullptr, /*flush_denormals=*/false);
-    packed.Run(x.dim(0), window, x.View<double>().data(), sums.MutableView<double>().data(), &ctx.team(),
+    packed.Run(x.dim(0), window, {}, x.View<double>().data(), sums.MutableView<double>().data(), &ctx.team(),
                ctx.threads());
   }
   return AsType(AsType(sums, TensorType::kInt64), TensorType::kInt32);
