@@ -68,7 +68,7 @@ class Fusing {
   std::vector<int> GroupOf(int n) const {
     const onnx_optim::OptimShape shape = edit_.ShapeOf(edit_.outputs(n)[0]);
     std::vector<int> group{n};
-    if (shape.IsUnknown() || LeastElements(shape) < edit_.context().least_fused) return group;
+    if (shape.IsUnknown() || MostElements(shape) < edit_.context().least_fused) return group;
     const auto in_group = [&](int m) { return std::ranges::find(group, m) != group.end(); };
     // All users of a node come before it here: the group grows from its end, by falling number.
     std::vector<int> candidates;
@@ -95,10 +95,11 @@ class Fusing {
     return group;
   }
 
-  static int64_t LeastElements(const onnx_optim::OptimShape& shape) {
+  static int64_t MostElements(const onnx_optim::OptimShape& shape) {
+    constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
     int64_t count = 1;
     for (size_t d = 0; d < shape.Rank(); ++d)
-      if (shape[d].IsInt()) count = CheckedMul(count, shape[d].AsInt()).value_or(std::numeric_limits<int64_t>::max());
+      count = shape[d].IsInt() ? CheckedMul(count, shape[d].AsInt()).value_or(kMany) : kMany;
     return count;
   }
 
@@ -136,10 +137,15 @@ class Fusing {
     graph.set_name("steps");
     graph.set_type(AttributeProto::GRAPH);
     *graph.mutable_g() = std::move(steps);
-    AttributeProto& opset = *fused.add_attribute();
-    opset.set_name("opset");
-    opset.set_type(AttributeProto::INT);
-    opset.set_i(edit_.opset());
+    AddInt(fused, "opset", edit_.opset());
+    if (edit_.context().least_fused > 1) AddInt(fused, "together_from", edit_.context().least_fused);
+  }
+
+  static void AddInt(NodeProto& node, std::string_view name, int64_t value) {
+    AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(String(name));
+    attribute.set_type(AttributeProto::INT);
+    attribute.set_i(value);
   }
 
   GraphEdit& edit_;

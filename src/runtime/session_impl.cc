@@ -95,8 +95,8 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     options.on_warning(missing);
 }
 
-// Below this, setting up the steps of a fused node costs more than the passes over memory that it saves. Tests ask for
-// other numbers.
+// Below this, setting up the steps of a fused node to go together costs more than the passes over memory that it saves.
+// Tests ask for other numbers.
 int64_t LeastFused() {
   constexpr int64_t kLeastFused = 16384;
   const char* const value = std::getenv("ONNXSEQ_FUSE_FROM");
