@@ -23,8 +23,9 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Elements of a block: two or three blocks of floats fit into the first-level cache beside the operands.
-constexpr int64_t kBlock = 2048;
+// Elements of a block: two or three blocks of floats fit into a part of the second-level cache, and what setting up a
+// step's rows costs is little beside them.
+constexpr int64_t kBlock = 8192;
 // Bytes of an element between two steps: at most a double.
 constexpr int64_t kMaxElement = 8;
 
