@@ -69,7 +69,7 @@ class Fusing {
   std::vector<int> GroupOf(int n) const {
     const onnx_optim::OptimShape shape = edit_.ShapeOf(edit_.outputs(n)[0]);
     std::vector<int> group{n};
-    if (shape.IsUnknown() || LeastElements(shape) < edit_.context().least_fused) return group;
+    if (shape.IsUnknown() || MostElements(shape) < edit_.context().least_fused) return group;
     const auto in_group = [&](int m) { return std::ranges::find(group, m) != group.end(); };
     // All users of a node come before it here: the group grows from its end, by falling number.
     std::vector<int> candidates;
@@ -96,10 +96,11 @@ class Fusing {
     return group;
   }
 
-  static int64_t LeastElements(const onnx_optim::OptimShape& shape) {
+  static int64_t MostElements(const onnx_optim::OptimShape& shape) {
+    constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
     int64_t count = 1;
     for (size_t d = 0; d < shape.Rank(); ++d)
-      if (shape[d].IsInt()) count = CheckedMul(count, shape[d].AsInt()).value_or(std::numeric_limits<int64_t>::max());
+      count = shape[d].IsInt() ? CheckedMul(count, shape[d].AsInt()).value_or(kMany) : kMany;
     return count;
   }
 
@@ -135,6 +136,7 @@ class Fusing {
     if (!name.empty()) fused.set_name(String(name));
     SetGraph(fused, "steps") = std::move(steps);
     SetInt(fused, "opset", edit_.opset());
+    if (edit_.context().least_fused > 1) SetInt(fused, "together_from", edit_.context().least_fused);
   }
 
   GraphEdit& edit_;

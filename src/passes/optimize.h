@@ -18,7 +18,8 @@ struct OptimizeOptions {
   // Initializers that are graph inputs are constants: for runs that feed nothing in their place.
   bool defaults_are_constant = false;
   bool flush_denormals = true;
-  // Elementwise nodes are fused for values of so many elements at least, open dims counting as 1.
+  // Elementwise nodes are fused for values that may have so many elements; those that turn out to have fewer are
+  // computed node by node.
   int64_t least_fused = 1;
 };
 

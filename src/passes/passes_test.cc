@@ -53,11 +53,12 @@ ModelProto Model(const std::string& graph) {
 std::string Text(const std::string& graph) { return PrintGraphText(Model(graph).graph()); }
 
 // The graph after the pass, which is to count `count`.
-std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph) {
+std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph, int64_t least_fused = 1) {
   ModelProto model = Model(graph);
   const Inferred types(model);
   EditContext context;
   context.types = &types;
+  context.least_fused = least_fused;
   context.opsets = {{"", 17}, {"onnxseq.internal", 1}};
   int made = 0;
   context.new_name = [&](std::string_view name) { return std::string(name) + "__" + std::to_string(++made); };
@@ -284,6 +285,16 @@ TEST(FuseElementwise, MakesOneNodeOfAChain) {
                 r = Relu(s)
                 y = Mul(r, x)
               }, opset: int = 17> (x, b)
+            })"));
+}
+
+TEST(FuseElementwise, LeavesWhatIsSmall) {
+  const std::string small = "g (float[5,3] x) => (float[5,3] y) { a = Neg(x) y = Abs(a) }";
+  EXPECT_EQ(After(FuseElementwise, 0, small, 16), Text(small));
+  EXPECT_EQ(After(FuseElementwise, 1, "g (float[N,3] x) => (float[N,3] y) { a = Neg(x) y = Abs(a) }", 16),
+            Text(R"(g (float[N,3] x) => (float[N,3] y) {
+              y = onnxseq.internal.FusedElementwise <steps: graph = steps (x) => (y) { a = Neg(x) y = Abs(a) },
+                opset: int = 17, together_from: int = 16> (x)
             })"));
 }
 

@@ -94,9 +94,10 @@ void ExpectSame(const ValueMap& got, const ValueMap& expected, const std::string
 }
 
 TEST(OptimizeRandom, GivesTheSameToTheBit) {
-  setenv("ONNXSEQ_FUSE_FROM", "1", 1);
   int fused = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
+    // Fused chains go together, or do so for the largest of the sizes below alone.
+    setenv("ONNXSEQ_FUSE_FROM", seed % 2 == 0 ? "1" : "1000", 1);
     const std::string text = RandomGraph(seed).Text();
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}\n{}", seed, text));
     const ModelProto model = ParseModelText(text);
@@ -106,7 +107,7 @@ TEST(OptimizeRandom, GivesTheSameToTheBit) {
     fused += optimized.Explain().find("fuse elementwise") != std::string::npos ? 1 : 0;
     options.optimize = false;
     const Session plain = Session::FromModel(model, options), saved = Session::FromModel(OptimizeModel(model), options);
-    for (const int64_t n : {1, 3, 1000}) {
+    for (const int64_t n : {1, 3, 3000}) {
       Tensor x(TensorType::kFloat, Shape{n, 3}), z(TensorType::kFloat, Shape{n, 1});
       std::mt19937 random(seed);
       for (Tensor* t : {&x, &z})
