@@ -85,6 +85,14 @@ class Recognising {
     if (Wanted(to) != kAbsent) steps_.outputs.push_back({BodyOutput(from), Wanted(to), axis, reversed});
   }
 
+  // Of a sequence, empty at first, to whose end each step adds something: what that is. kAbsent for all else.
+  int AddedTo(const Carried& value) const {
+    const int n = body_.producer(value.next), first = edit_.producer(value.initial);
+    const bool is_sequence = n != kAbsent && body_.Is(n, "SequenceInsert") && body_.input(n, 0) == value.in &&
+                             body_.input(n, 2) == kAbsent && first != kAbsent && edit_.Is(first, "SequenceEmpty");
+    return is_sequence ? body_.input(n, 1) : kAbsent;
+  }
+
   void ReadLoop() {
     const size_t inputs = edit_.inputs(n_).size(), carried = std::max<size_t>(inputs, 2) - 2;
     if (body_.graph().input().size() != carried + 2 || body_.graph().output().size() < carried + 1 ||
@@ -92,8 +100,14 @@ class Recognising {
       throw NotACell{"node and body do not fit"};
     steps_.iteration = BodyInput(0);
     steps_.condition = BodyInput(1);
-    for (size_t i = 0; i < carried; ++i)
-      steps_.carried.push_back({BodyInput(i + 2), BodyOutput(i + 1), edit_.inputs(n_)[i + 2], Wanted(i)});
+    for (size_t i = 0; i < carried; ++i) {
+      const Carried value{BodyInput(i + 2), BodyOutput(i + 1), edit_.inputs(n_)[i + 2], Wanted(i)};
+      if (const int added = AddedTo(value); added == kAbsent) {
+        steps_.carried.push_back(value);
+      } else if (value.result != kAbsent) {
+        steps_.outputs.push_back({added, value.result, 0, false, true});
+      }
+    }
     for (size_t i = carried + 1; i < body_.graph().output().size(); ++i) AddOutput(i, i - 1, 0, false);
   }
 
@@ -182,8 +196,12 @@ class Recognising {
         {writer.SideBySide(inputs), hidden.initial, state == nullptr ? kAbsent : state->initial, reversed},
         {steps_.outputs.empty() ? kAbsent : steps_.outputs[0].to, hidden.result,
          state == nullptr ? kAbsent : state->result});
-    for (const StepOutput& output : steps_.outputs)
-      writer.GiveAll(made.all, body_.ShapeOf(output.from), output.axis, output.reversed != reversed, output.to);
+    for (const StepOutput& output : steps_.outputs) {
+      const onnx_optim::OptimShape shape = body_.ShapeOf(output.from);
+      const bool turned = output.reversed != reversed;
+      output.is_sequence ? writer.GiveSequence(made.all, shape, turned, output.to)
+                         : writer.GiveAll(made.all, shape, output.axis, turned, output.to);
+    }
     if (made.hidden != kAbsent) writer.GiveLast(made.hidden, body_.ShapeOf(hidden.in), hidden.result);
     if (made.state != kAbsent) writer.GiveLast(made.state, body_.ShapeOf(state->in), state->result);
     for (const Carried& carried : steps_.carried)

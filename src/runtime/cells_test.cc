@@ -392,6 +392,36 @@ TEST(Recognising, LeavesWhatIsNoLstmOrGru) {
   }
 }
 
+// As torch.jit.script writes them.
+TEST(Recognising, ReadsWhatGoesIntoASequence) {
+  const std::string graph = R"(g (float[T,B,2] x, float[B,2] h) => (float[B,T,2] y)
+    <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {0.5, 0.25, -1, 0.125}, int64 zero = {0}, bool yes = {1}> {
+    dims = Shape(x)
+    steps = Gather(dims, zero)
+    empty = SequenceEmpty()
+    [cell] all, h_n = Loop <body = b (int64 t, bool go, seq(float[R,2]) so_far, float[R,2] h_t) => (bool goes_on, seq(float[R,2]) more, float[R,2] n) {
+      x_t = Gather(x, t)
+      z = MatMul(x_t, w)
+      u = MatMul(h_t, r)
+      s = Add(z, u)
+      n = Tanh(s)
+      more = SequenceInsert(so_far, n)
+      goes_on = Identity(go)
+    }> (steps, yes, empty, h)
+    y = ConcatFromSequence <axis = 1, new_axis = 1> (all)
+  })";
+  const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+  EXPECT_THAT(optimized.Explain(), HasSubstr("Loop node \"cell\": an RNN of 2 units over 2 inputs\n"));
+  std::mt19937 random(1);
+  for (const int64_t steps : {1, 5}) {
+    const ValueMap feeds = {{"x", Random(random, {steps, 3, 2})}, {"h", Random(random, {3, 2})}};
+    ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+  }
+  const ValueMap none = {{"x", Random(random, {0, 3, 2})}, {"h", Random(random, {3, 2})}};
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { optimized.Run(none); }),
+            ThrownBy<InvalidArgument>([&] { plain.Run(none); }));
+}
+
 // As tf2onnx writes them: weights and limits are carried, numbers of steps compared as floats, and T may be 0.
 TEST(Recognising, ReadsWhatIsCarriedUnchanged) {
   const std::string graph = R"(g (float[B,T,2] x) => (float[T,B,2] y, int32 count_n)

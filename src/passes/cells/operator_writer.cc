@@ -216,7 +216,7 @@ void OperatorWriter::GiveStep(int all, int64_t step, const OptimShape& shape, in
   chain.EndAs(to);
 }
 
-void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, bool reversed, int to) {
+int OperatorWriter::Stacked(int all, const OptimShape& shape, int64_t axis, bool reversed) {
   Chain chain(edit_, all);
   const std::vector<OptimDim> rows = RowDims(shape);
   if (rows.empty()) chain.Squeeze({1, 2});
@@ -227,7 +227,17 @@ void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, boo
   }
   if (reversed) chain.Reverse();
   if (axis != 0) chain.Transpose(Moved(static_cast<int64_t>(shape.Rank()) + 1, 0, axis));
-  chain.EndAs(to);
+  return chain.value();
+}
+
+void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, bool reversed, int to) {
+  GiveSame(Stacked(all, shape, axis, reversed), to);
+}
+
+void OperatorWriter::GiveSequence(int all, const OptimShape& shape, bool reversed, int to) {
+  NodeProto node = Node("SplitToSequence");
+  SetInt(node, "keepdims", 0);
+  edit_.AddNode(std::move(node), {Stacked(all, shape, 0, reversed)}, {to});
 }
 
 void OperatorWriter::GiveSame(int from, int to) { Chain(edit_, from).EndAs(to); }

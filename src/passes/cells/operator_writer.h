@@ -38,13 +38,15 @@ class OperatorWriter {
                    const Outputs& wanted);
 
   // `to` becomes what the operator gives: h or c of the last step, h of step t, and those of all steps stacked along
-  // `axis`, the last one first where they are `reversed`.
+  // `axis` or in a sequence, the last one first where they are `reversed`.
   void GiveLast(int from, const OptimShape& shape, int to);
   void GiveStep(int all, int64_t step, const OptimShape& shape, int to);
   void GiveAll(int all, const OptimShape& shape, int64_t axis, bool reversed, int to);
+  void GiveSequence(int all, const OptimShape& shape, bool reversed, int to);
   void GiveSame(int from, int to);
 
  private:
+  int Stacked(int all, const OptimShape& shape, int64_t axis, bool reversed);
   int Initial(int value, int64_t hidden_size);
 
   GraphEdit& edit_;

@@ -41,7 +41,8 @@ struct StepInput {
 struct StepOutput {
   int from, to;
   int64_t axis;
-  bool reversed;  // that of the last step first
+  bool reversed;             // that of the last step first
+  bool is_sequence = false;  // a sequence of what the steps give
 };
 
 struct StepBody {
