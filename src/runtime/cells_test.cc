@@ -392,6 +392,39 @@ TEST(Recognising, LeavesWhatIsNoLstmOrGru) {
   }
 }
 
+// What goes wrong with the Loop itself, in words between `head` and the last line.
+TEST(Recognising, LeavesLoopsThatDoNotFit) {
+  const auto loop = [](const char* type, const char* states, const char* weights, const char* nodes) {
+    return fmt::format(R"(g ({0}[T,B,2] x, {0}[{1}] h) => ({0}[{1}] h_n) <{2}, int64 zero = {{0}}, bool yes = {{1}}> {{
+      dims = Shape(x)
+      steps = Gather(dims, zero)
+      [cell] h_n = Loop <body = b (int64 t, bool go, {0}[{1}] h_t) => (bool goes_on, {0}[{1}] n) {{
+        x_t = Gather(x, t)
+        {3}
+        goes_on = Identity(go)
+      }}> (steps, yes, h)
+    }})",
+                       type, states, weights, nodes);
+  };
+  const std::string step = "z = MatMul(x_t, w)\n u = MatMul(h_t, r)\n s = Add(z, u)\n n = Tanh(s)";
+  const std::pair<std::string, const char*> kCases[] = {
+      {loop("float", "B,0", "float[2,0] w = {}, float[0,0] r = {}", step.c_str()), "its states have no columns"},
+      {loop("float16", "B,1", "float16[2,1] w = {1, 2}, float16[1,1] r = {1}", step.c_str()),
+       "its states are half floats"},
+      {loop("float", "C,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", step.c_str()),
+       "the rows of \"n\" are not known to be those of its states"},
+      {loop("float", "A,B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", step.c_str()),
+       "\"h_t\" has more than one axis of rows"},
+      {loop("float", "B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}",
+            "z = MatMul(x_t, w)\n k = RandomNormalLike(z)\n s = Add(z, k)\n n = Tanh(s)"),
+       "it has nodes of type RandomNormalLike"},
+      {loop("float", "B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", "u = MatMul(h_t, r)\n n = Tanh(u)"),
+       "it has no inputs"},
+  };
+  for (const auto& [graph, why] : kCases)
+    EXPECT_THAT(Loaded(graph, true).Explain(), HasSubstr(fmt::format("Loop node \"cell\" stays: {}\n", why))) << graph;
+}
+
 // As torch.jit.script writes them.
 TEST(Recognising, ReadsWhatGoesIntoASequence) {
   const std::string graph = R"(g (float[T,B,2] x, float[B,2] h) => (float[B,T,2] y)
