@@ -71,6 +71,8 @@ struct StepBody {
   bool IsInvariant(const Carried& value) const;
   // The tensor, when it is the same in every run; undefined otherwise.
   const Tensor& Constant(Place place) const;
+  // A constant of floats that are all 0.
+  bool IsZero(Place place) const;
   // The one number in the value as an expression of dims and kStepNumber; nothing when it is none that is known.
   std::optional<OptimDim> Number(Place place) const;
 
