@@ -392,6 +392,142 @@ TEST(Recognising, LeavesWhatIsNoLstmOrGru) {
   }
 }
 
+// What goes wrong with the Loop itself, in words between `head` and the last line.
+TEST(Recognising, LeavesLoopsThatDoNotFit) {
+  const auto loop = [](const char* type, const char* states, const char* weights, const char* nodes) {
+    return fmt::format(R"(g ({0}[T,B,2] x, {0}[{1}] h) => ({0}[{1}] h_n) <{2}, int64 zero = {{0}}, bool yes = {{1}}> {{
+      dims = Shape(x)
+      steps = Gather(dims, zero)
+      [cell] h_n = Loop <body = b (int64 t, bool go, {0}[{1}] h_t) => (bool goes_on, {0}[{1}] n) {{
+        x_t = Gather(x, t)
+        {3}
+        goes_on = Identity(go)
+      }}> (steps, yes, h)
+    }})",
+                       type, states, weights, nodes);
+  };
+  const std::string step = "z = MatMul(x_t, w)\n u = MatMul(h_t, r)\n s = Add(z, u)\n n = Tanh(s)";
+  const std::pair<std::string, const char*> kCases[] = {
+      {loop("float", "B,0", "float[2,0] w = {}, float[0,0] r = {}", step.c_str()), "its states have no columns"},
+      {loop("float16", "B,1", "float16[2,1] w = {1, 2}, float16[1,1] r = {1}", step.c_str()),
+       "its states are half floats"},
+      {loop("float", "C,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", step.c_str()),
+       "the rows of \"n\" are not known to be those of its states"},
+      {loop("float", "A,B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", step.c_str()),
+       "\"h_t\" has more than one axis of rows"},
+      {loop("float", "B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}",
+            "z = MatMul(x_t, w)\n k = RandomNormalLike(z)\n s = Add(z, k)\n n = Tanh(s)"),
+       "it has nodes of type RandomNormalLike"},
+      {loop("float", "B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", "u = MatMul(h_t, r)\n n = Tanh(u)"),
+       "it has no inputs"},
+  };
+  for (const auto& [graph, why] : kCases)
+    EXPECT_THAT(Loaded(graph, true).Explain(), HasSubstr(fmt::format("Loop node \"cell\" stays: {}\n", why))) << graph;
+  const std::string old = "<ir_version: 8, opset_import: [\"\" : 6]>\n" +
+                          loop("float", "B,1", "float[2,1] w = {1, 2}, float[1,1] r = {1}", step.c_str());
+  EXPECT_THAT(Session::FromModel(ParseModelText(old)).Explain(),
+              HasSubstr("Loop node \"cell\" stays: operators before version 7 are not written\n"));
+}
+
+// Rows that stay as they are after some steps of their own.
+TEST(Recognising, ReadsLengths) {
+  const auto graph = [](const char* condition, const char* h_next, const char* c_next, const char* each) {
+    return fmt::format(
+        R"(g (float[T,B,2] x, float[B,2] h, float[B,2] c, int64[B] lengths) => (float[T,B,2] y, float[B,2] h_n, float[B,2] c_n)
+      <float[2,8] w = {{1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, 4, 3, 2, 1}}, float[2,8] r = {{0.5, 0.25, -1, 0.125, 1, 2, 3, 4, -4, -3, -2, -1, 0, 1, 0, 1}},
+       int64 zero = {{0}}, int64[1] i1 = {{1}}, float none = {{0}}, bool yes = {{1}}> {{
+      dims = Shape(x)
+      steps = Gather(dims, zero)
+      [cell] h_n, c_n, y = Loop <body = b (int64 t, bool go, float[R,2] h_t, float[R,2] c_t) => (bool goes_on, float[R,2] h2, float[R,2] c2, float[R,2] each) {{
+        x_t = Gather(x, t)
+        z = MatMul(x_t, w)
+        u = MatMul(h_t, r)
+        s = Add(z, u)
+        gi, gf, go2, gc = Split <axis = 1> (s)
+        i = Sigmoid(gi)
+        f = Sigmoid(gf)
+        o = Sigmoid(go2)
+        g2 = Tanh(gc)
+        fc = Mul(f, c_t)
+        ig = Mul(i, g2)
+        c1 = Add(fc, ig)
+        tc = Tanh(c1)
+        h1 = Mul(o, tc)
+        m = {}
+        mask = Unsqueeze(m, i1)
+        h2 = {}
+        c2 = {}
+        each = {}
+        goes_on = Identity(go)
+      }}> (steps, yes, h, c)
+    }})",
+        condition, h_next, c_next, each);
+  };
+  const std::pair<std::string, std::string> kCases[] = {
+      {graph("Less(t, lengths)", "Where(mask, h1, h_t)", "Where(mask, c1, c_t)", "Where(mask, h1, none)"),
+       ": an LSTM of 2"},
+      {graph("Greater(lengths, t)", "Where(mask, h1, h_t)", "Where(mask, c1, c_t)", "Where(mask, h1, none)"),
+       ": an LSTM of 2"},
+      {graph("GreaterOrEqual(t, lengths)", "Where(mask, h_t, h1)", "Where(mask, c_t, c1)", "Where(mask, none, h1)"),
+       ": an LSTM of 2"},
+      {graph("LessOrEqual(lengths, t)", "Where(mask, h_t, h1)", "Where(mask, c_t, c1)", "Where(mask, none, h1)"),
+       ": an LSTM of 2"},
+      {graph("Less(t, lengths)", "Where(mask, h1, h_t)", "Where(mask, c1, c_t)", "Identity(h2)"),
+       " stays: its output past the length of a row is not 0\n"},
+      {graph("Less(t, lengths)", "Where(mask, h1, h_t)", "Identity(c1)", "Where(mask, h1, none)"),
+       " stays: its states go on for different numbers of steps\n"},
+      {graph("LessOrEqual(t, lengths)", "Where(mask, h1, h_t)", "Where(mask, c1, c_t)", "Where(mask, h1, none)"),
+       " stays: \"h2\" is made by a node of type Where\n"},
+  };
+  std::string backwards = kCases[0].first;
+  backwards.replace(backwards.find("x_t = Gather(x, t)"), 18,
+                    "l = Sub(steps, one)\n back = Sub(l, t)\n x_t = Gather(x, back)");
+  backwards.replace(backwards.find("int64 zero"), 10, "int64 one = {1}, int64 zero");
+  EXPECT_THAT(Loaded(backwards, true).Explain(), HasSubstr(" stays: its rows have lengths, and it goes backwards\n"));
+  std::mt19937 random(1);
+  for (const auto& [text, note] : kCases) {
+    SCOPED_TRACE(text);
+    const Session plain = Loaded(text, false), optimized = Loaded(text, true);
+    EXPECT_THAT(optimized.Explain(), HasSubstr("Loop node \"cell\"" + note));
+    for (const int64_t steps : {0, 1, 4}) {
+      ValueMap feeds = {
+          {"x", Random(random, {steps, 6, 2})}, {"h", Random(random, {6, 2})}, {"c", Random(random, {6, 2})}};
+      feeds["lengths"] = Tensor::Of<int64_t>(Shape{6}, {0, 1, 3, 4, 9, -2});
+      ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+    }
+  }
+}
+
+// As torch.jit.script writes them.
+TEST(Recognising, ReadsWhatGoesIntoASequence) {
+  const std::string graph = R"(g (float[T,B,2] x, float[B,2] h) => (float[B,T,2] y)
+    <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {0.5, 0.25, -1, 0.125}, int64 zero = {0}, bool yes = {1}> {
+    dims = Shape(x)
+    steps = Gather(dims, zero)
+    empty = SequenceEmpty()
+    [cell] all, h_n = Loop <body = b (int64 t, bool go, seq(float[R,2]) so_far, float[R,2] h_t) => (bool goes_on, seq(float[R,2]) more, float[R,2] n) {
+      x_t = Gather(x, t)
+      z = MatMul(x_t, w)
+      u = MatMul(h_t, r)
+      s = Add(z, u)
+      n = Tanh(s)
+      more = SequenceInsert(so_far, n)
+      goes_on = Identity(go)
+    }> (steps, yes, empty, h)
+    y = ConcatFromSequence <axis = 1, new_axis = 1> (all)
+  })";
+  const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+  EXPECT_THAT(optimized.Explain(), HasSubstr("Loop node \"cell\": an RNN of 2 units over 2 inputs\n"));
+  std::mt19937 random(1);
+  for (const int64_t steps : {1, 5}) {
+    const ValueMap feeds = {{"x", Random(random, {steps, 3, 2})}, {"h", Random(random, {3, 2})}};
+    ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+  }
+  const ValueMap none = {{"x", Random(random, {0, 3, 2})}, {"h", Random(random, {3, 2})}};
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { optimized.Run(none); }),
+            ThrownBy<InvalidArgument>([&] { plain.Run(none); }));
+}
+
 // As tf2onnx writes them: weights and limits are carried, numbers of steps compared as floats, and T may be 0.
 TEST(Recognising, ReadsWhatIsCarriedUnchanged) {
   const std::string graph = R"(g (float[B,T,2] x) => (float[T,B,2] y, int32 count_n)
