@@ -32,8 +32,12 @@ def floor(threads, gates, row_steps, steps, hidden, directions, width=4, weights
     products = 2 * row_steps * directions * gates * hidden * hidden / flops / weights_per_lane
     matrix = width * gates * hidden * hidden
     each = matrix / max(1, threads // directions)
-    rate = next((reads[size] for size in READ_SIZES if size >= each), reads[READ_SIZES[-1]])
-    return products + max(products, steps * directions * matrix / rate)
+    return products + max(products, steps * directions * matrix / read_rate(reads, each))
+
+
+def read_rate(reads, size):
+    """Bytes a second of reading `size` bytes again and again."""
+    return next((reads[measured] for measured in READ_SIZES if measured >= size), reads[READ_SIZES[-1]])
 
 
 def main():

@@ -49,8 +49,9 @@ struct WriteModelOptions {
   // Initializers of at least this many bytes go to a file NAME.HASH.data beside the model; without it none do, unless
   // the model would pass 2 GiB, more than other tools read. Older files of that name pattern are removed.
   std::optional<int64_t> external_bytes;
-  // OpenVINO IR only: nodes that no layer says are written as several that give the same where that is possible, and
-  // inputs that have a default as constants.
+  // What the file has no words for is written as other nodes that give the same. To OpenVINO IR: nodes that no layer
+  // says, where that is possible, and inputs that have a default, as constants. To ONNX: recurrent layers of OpenVINO,
+  // as LSTM, GRU and RNN.
   bool lower = false;
   // OpenVINO IR only: its version, 10 or 11.
   int ir_version = 11;

@@ -180,19 +180,17 @@ def test_shapes_are_written_as_asked_for():
     assert [v.type.tensor_type.shape.dim[0].dim_value for v in (*written.graph.input, *written.graph.output)] == [3, 3]
 
 
-def test_loading_reads_no_weights(tmp_path):
-    # 8 matrices of 15 MB: they are read, and packed, by the first run.
+@pytest.mark.parametrize("op_type", ["MatMul", "Conv"])
+def test_loading_reads_no_weights(tmp_path, op_type):
+    # 8 matrices of 15 MB: they are read, and packed, by the first run. Halves become floats only then, too.
     count, rows = 8, 1960
-    weights = [numpy_helper.from_array(np.zeros((rows, rows), np.float32), f"w{i}") for i in range(count)]
-    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]) for i in range(count)]
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [value("x0", TensorProto.FLOAT, ["N", rows])],
-        [value(f"x{count}", TensorProto.FLOAT, ["N", rows])],
-        weights,
-    )
+    shape, dtype = {"MatMul": ((rows, rows), np.float32), "Conv": ((2 * rows, rows, 1), np.float16)}[op_type]
+    weights = [numpy_helper.from_array(np.zeros(shape, dtype), f"w{i}") for i in range(count)]
+    nodes = [helper.make_node(op_type, ["x", f"w{i}"], [f"y{i}"]) for i in range(count)]
+    value, element = helper.make_tensor_value_info, helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    x = value("x", element, ["N", rows] if op_type == "MatMul" else ["N", rows, "T"])
+    outputs = [value(f"y{i}", element, None) for i in range(count)]
+    graph = helper.make_graph(nodes, "g", [x], outputs, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnxseq.convert(model, tmp_path / "m.onnx", external_data=0)
     session = []

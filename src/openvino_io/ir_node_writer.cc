@@ -232,6 +232,32 @@ IrRef IrNodeWriter::Converted(const IrRef& value, TensorType type) {
               {.element = type, .ranked = value.type->ranked, .dims = value.type->dims});
 }
 
+std::optional<std::vector<int64_t>> IrNodeWriter::ListInts(int i, std::string_view attribute) {
+  if (Attribute(attribute) != nullptr) return Ints(attribute);
+  return ConstantInts(i);
+}
+IrRef IrNodeWriter::List(int i, std::string_view attribute) {
+  return Attribute(attribute) != nullptr ? Int64s(attribute, Ints(attribute)) : In(i);
+}
+
+int64_t IrNodeWriter::Axis(int64_t axis, const IrType& of) const {
+  if (axis >= 0) return axis;
+  if (!of.ranked) Refuse("attribute 'axis'", "counts from the end of a rank that is not known");
+  return axis + of.rank();
+}
+
+IrRef IrNodeWriter::Transposed(const IrRef& value, std::span<const int64_t> order) {
+  IrType type = *value.type;
+  if (type.rank() == static_cast<int>(order.size()))
+    for (size_t i = 0; i < order.size(); ++i) type.dims[i] = value.type->dims[static_cast<size_t>(order[i])];
+  return Step("transposed", "Transpose", "opset1", {value, Int64s("order", order)}, {}, type);
+}
+
+IrRef IrNodeWriter::Reshaped(const IrRef& value, std::span<const int64_t> shape) {
+  return Step("reshaped", "Reshape", "opset1", {value, Int64s("shape", shape)}, {{"special_zero", "false"}},
+              IrType::Tensor(value.type->element, {shape.begin(), shape.end()}));
+}
+
 void IrNodeWriter::Refuse(const std::string& subject, const std::string& reason) const {
   throw Unsupported(reason, {.op_type = node_.op_type(), .node_name = node_.name(), .subject = subject, .path = {}});
 }

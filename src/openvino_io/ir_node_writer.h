@@ -42,6 +42,9 @@ class IrNodeWriter {
   // The tensor of a constant input, with raw_data; null when it is not constant. Does not make it a layer.
   std::optional<TensorProto> Constant(int i);
 
+  // Input i is looked at, though no layer takes it.
+  void MarkUsed(int i) { inputs_.insert(i); }
+
   int output_size() const { return node_.output_size(); }
   bool Gives(int i) const { return i < node_.output_size() && !node_.output(i).empty(); }
   IrType OutputType(int i) const;
@@ -57,6 +60,12 @@ class IrNodeWriter {
   std::vector<std::string> Strings(std::string_view name);
   // Means nothing when the node only runs.
   void Ignore(std::string_view attribute) { (void)Attribute(attribute); }
+
+  // A list that older versions of the operator have as an attribute, newer ones as input i: the attribute's or the
+  // constant input's numbers, nothing when they are not constant; whether there is one; the list as a port.
+  std::optional<std::vector<int64_t>> ListInts(int i, std::string_view attribute);
+  bool HasList(int i, std::string_view attribute) { return Has(i) || Attribute(attribute) != nullptr; }
+  IrRef List(int i, std::string_view attribute);
 
   // Constants beside the node.
   IrRef Int64s(std::string_view hint, std::span<const int64_t> values);
@@ -80,6 +89,21 @@ class IrNodeWriter {
   // The last of the layers, which gives output i.
   void FinishOutput(int i, std::string_view type, std::string_view version, std::vector<IrRef> inputs,
                     IrData data = {});
+  // The axis counted from 0; refuses the node when it counts from the end of a rank that is not known.
+  int64_t Axis(int64_t axis, const IrType& of) const;
+  // Elementwise between two values of this type.
+  IrRef Binary(std::string_view type, const IrRef& a, const IrRef& b, const IrType& output) {
+    return Step(type, type, "opset1", {a, b}, {{"auto_broadcast", "numpy"}}, output);
+  }
+  IrRef Transposed(const IrRef& value, std::span<const int64_t> order);
+  IrRef Reshaped(const IrRef& value, std::initializer_list<int64_t> shape) {
+    return Reshaped(value, std::span(shape.begin(), shape.size()));
+  }
+  IrRef Reshaped(const IrRef& value, std::span<const int64_t> shape);
+  // A value of one element with no axes.
+  IrRef AsScalar(const IrRef& value) {
+    return value.type->rank() == 0 ? value : Reshaped(value, std::span<const int64_t>());
+  }
   // Throws Unsupported; `subject` is a part of the node ("attribute 'layout'") or empty.
   [[noreturn]] void Refuse(const std::string& subject, const std::string& reason) const;
   [[noreturn]] void RefuseAttribute(std::string_view name, const std::string& reason) const;

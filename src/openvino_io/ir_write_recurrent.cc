@@ -26,11 +26,16 @@ const Kind kLstm{"LSTMSequence", {2, 0, 3, 1}, {"sigmoid", "tanh", "tanh"}, true
 const Kind kGru{"GRUSequence", {0, 1, 2}, {"sigmoid", "tanh"}};
 const Kind kRnn{"RNNSequence", {0}, {"tanh"}};
 
+constexpr int64_t kSwapped[] = {1, 0, 2};  // time and batch, or directions and batch
+
 std::string LowerCase(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return text;
 }
+
+// Elements of constants that no data of the model stand for; larger ones are made when the model runs.
+constexpr int64_t kMostMade = 1 << 16;
 
 // The directions that one layer computes.
 struct Part {
@@ -64,7 +69,7 @@ class SequenceWriter {
       if (!w_.Gives(i)) continue;
       const IrRef state = joined(static_cast<size_t>(i), i == 1 ? "Y_h" : "Y_c");
       if (layout_ == 0) {
-        w_.FinishOutput(i, "Transpose", "opset1", {state, w_.Int64s("order", {1, 0, 2})});
+        w_.FinishOutput(i, "Transpose", "opset1", {state, w_.Int64s("order", kSwapped)});
       } else {
         w_.Alias(i, state);
       }
@@ -81,7 +86,8 @@ class SequenceWriter {
     directions_ = direction == "bidirectional" ? 2 : 1;
     const IrType r = w_.Type(2);
     hidden_ = w_.Int("hidden_size", r.rank() == 3 ? r.dims[2] : -1);
-    if (hidden_ <= 0) w_.RefuseAttribute("hidden_size", "must be known");
+    if (hidden_ <= 0 || hidden_ > kMostMade)
+      w_.RefuseAttribute("hidden_size", fmt::format("must be known and at most {}", kMostMade));
     std::vector<std::string> names = w_.Strings("activations");
     for (std::string& name : names) name = LowerCase(name);
     const size_t each = kind_.functions.size();
@@ -122,18 +128,11 @@ class SequenceWriter {
 
   IrType Typed(std::vector<int64_t> dims) const { return IrType::Tensor(x_.type->element, std::move(dims)); }
 
-  IrRef Transposed(const char* hint, const IrRef& value, const std::vector<int64_t>& order) {
-    IrType type = *value.type;
-    if (type.rank() == static_cast<int>(order.size()))
-      for (size_t i = 0; i < order.size(); ++i) type.dims[i] = value.type->dims[static_cast<size_t>(order[i])];
-    return w_.Step(hint, "Transpose", "opset1", {value, w_.Int64s("order", order)}, {}, type);
-  }
-
   // [N,T,I]
   IrRef InputX() {
     const IrRef x = w_.In(0);
     if (x.type->rank() != 3) w_.Refuse("input 0 'X'", "must be known to have rank 3");
-    return layout_ == 0 ? Transposed("X", x, {1, 0, 2}) : x;
+    return layout_ == 0 ? w_.Transposed(x, kSwapped) : x;
   }
   int64_t batch() const { return x_.type->dims[0]; }
   int64_t steps() const { return x_.type->dims[1]; }
@@ -150,7 +149,7 @@ class SequenceWriter {
 
   IrRef Lengths() {
     if (w_.Has(4)) return w_.In(4);
-    if (batch() >= 0 && steps() >= 0 && steps() <= INT32_MAX) {
+    if (batch() >= 0 && batch() <= kMostMade && steps() >= 0 && steps() <= INT32_MAX) {
       const std::vector<int32_t> all(static_cast<size_t>(batch()), static_cast<int32_t>(steps()));
       return w_.Const("lengths", TensorType::kInt32, {batch()}, Bytes(all.data(), all.size() * sizeof(int32_t)));
     }
@@ -162,11 +161,11 @@ class SequenceWriter {
   IrRef State(int input, const Part& part) {
     if (w_.Has(input)) {
       const IrRef given = w_.In(input);
-      return Directions(layout_ == 0 ? Transposed("state", given, {1, 0, 2}) : given, 1, part);
+      return Directions(layout_ == 0 ? w_.Transposed(given, kSwapped) : given, 1, part);
     }
     const std::vector<int64_t> dims{batch(), part.count, hidden_};
     const TensorType type = x_.type->element;
-    if (batch() >= 0) {
+    if (batch() >= 0 && batch() <= kMostMade / (part.count * hidden_)) {
       const size_t bytes = static_cast<size_t>(batch() * part.count * hidden_) * onnx_optim::BytesOf(type);
       return w_.Const("zeros", type, dims, Bytes(std::string(bytes, '\0')));
     }

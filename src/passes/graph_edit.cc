@@ -232,7 +232,7 @@ int GraphEdit::NewValue(std::string_view name) {
   return static_cast<int>(values_.size() - 1);
 }
 
-int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs, int before) {
+int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs) {
   const auto n = static_cast<int>(nodes_.size());
   for (const int v : inputs) {
     node.add_input(v == kAbsent ? String() : String(name(v)));
@@ -249,39 +249,34 @@ int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std
     for (const std::string_view used : captures.Of(body))
       if (const int v = Find(used); v != kAbsent) MutableValue(v).captured = true;
   });
-  nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .before = before, .inputs = inputs, .outputs = outputs});
+  nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .inputs = inputs, .outputs = outputs});
   return n;
 }
 
 bool GraphEdit::Commit() {
-  // The messages at these places leave, those that stay stand in this order.
-  const auto keep = [](auto& messages, std::vector<size_t> order, const std::vector<size_t>& gone) {
-    order.insert(order.end(), gone.begin(), gone.end());
+  // The messages at the places where `gone` says so leave.
+  const auto drop = [](auto& messages, const std::vector<bool>& gone) {
+    std::vector<size_t> order;
+    for (const bool leaves : {false, true})
+      for (size_t i = 0; i < gone.size(); ++i)
+        if (gone[i] == leaves) order.push_back(i);
     messages.Permute(order);
-    for (size_t i = 0; i < gone.size(); ++i) messages.pop_back();
+    for (size_t i = 0; i < gone.size(); ++i)
+      if (gone[i]) messages.pop_back();
   };
-  std::vector<std::vector<size_t>> added_before(nodes_.size());
-  for (size_t n = 0; n < nodes_.size(); ++n)
-    if (nodes_[n].before != kAbsent) added_before[static_cast<size_t>(nodes_[n].before)].push_back(n);
-  std::vector<size_t> order, gone;
-  const auto place = [&](size_t n) { (nodes_[n].alive ? order : gone).push_back(n); };
-  for (size_t n = 0; n < nodes_.size(); ++n) {
-    if (nodes_[n].before != kAbsent) continue;
-    std::ranges::for_each(added_before[n], place);
-    place(n);
-  }
-  keep(graph_.node(), std::move(order), gone);
+  std::vector<bool> dead;
+  for (const NodeState& node : nodes_) dead.push_back(!node.alive);
+  drop(graph_.node(), dead);
   std::unordered_map<const TensorProto*, bool> unused;
   for (const ValueState& value : values_)
     if (value.droppable && value.constant != nullptr)
       unused.emplace(value.constant, value.users.empty() && !value.output && !value.captured);
-  order.clear();
-  gone.clear();
-  for (size_t i = 0; i < graph_.initializer().size(); ++i) {
-    const auto it = unused.find(&graph_.initializer()[i]);
-    (it != unused.end() && it->second ? gone : order).push_back(i);
+  std::vector<bool> gone;
+  for (const TensorProto& tensor : graph_.initializer()) {
+    const auto it = unused.find(&tensor);
+    gone.push_back(it != unused.end() && it->second);
   }
-  keep(graph_.initializer(), std::move(order), gone);
+  drop(graph_.initializer(), gone);
   bool added = false;
   for (ValueState& value : values_) {
     if (value.made == nullptr || (value.users.empty() && !value.captured)) continue;

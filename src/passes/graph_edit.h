@@ -109,9 +109,9 @@ class GraphEdit {
   // A value nobody makes yet, whose name is like `name`.
   int NewValue(std::string_view name);
   // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out); bodies may
-  // use values by name. Its number is the highest; Commit puts it before node `before`, after those added before that
-  // earlier. An output some node makes is no longer made by that one, which is to be removed.
-  int AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs, int before);
+  // use values by name. An output that some node makes is no longer made by that one, which is to be removed. Its place
+  // among the nodes is for the next GraphEdit of the graph to find.
+  int AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs);
   // Makes the node that gives `v` another one, with these inputs, the same output and no attributes; returns it.
   NodeProto& Rewrite(int v, std::string_view domain, std::string_view op_type, const std::vector<int>& inputs);
 
@@ -127,7 +127,6 @@ class GraphEdit {
     NodeProto* proto;
     const OpDef* op;
     bool alive = true;
-    int before = kAbsent;  // of a node that was added
     std::vector<int> inputs, outputs;
   };
   struct ValueState {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/node_attributes.h"
-#include "passes/cells/put_operator.h"
+#include "passes/cells/operator_writer.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -51,38 +51,29 @@ class Recognising {
         throw NotACell{"it has nodes of type " + std::string(body_.node(m).op_type())};
     edit_.Is(n_, "Loop") ? ReadLoop() : ReadScan();
     const std::vector<int> states = States();
-    cells::StepReader reader(steps_, steps_.carried[static_cast<size_t>(states[0])].in);
-    const cells::Cell cell = MatchCell(reader, states);
-    const Carried& hidden = steps_.carried[static_cast<size_t>(cell.hidden)];
-    const TensorType type = body_.TypeOf(hidden.in);
-    const cells::CellWeights weights =
-        MakeWeights(reader, cell, type, reader.LeafWidth(reader.symbols()[reader.CarriedSymbol(cell.hidden)].source));
+    cells::StepReader reader(steps_, Of(states[0]).in);
+    // h' of an LSTM is one product, c' a sum of two.
+    const bool h_first = states.size() == 1 || reader.Read(Of(states[0]).next).size() == 1;
+    const Carried& hidden = Of(states[h_first ? 0 : 1]);
+    const Carried* state = states.size() == 1 ? nullptr : &Of(states[h_first ? 1 : 0]);
+    cells::Update update{.hidden = reader.WholeSymbol(hidden.in), .next_hidden = reader.Read(hidden.next)};
+    if (state != nullptr) update.state = reader.WholeSymbol(state->in), update.next_state = reader.Read(state->next);
+    const cells::Cell cell = MatchCell(reader, update);
+    const int64_t units = reader.symbols()[update.hidden].width;
+    const cells::CellWeights weights = MakeWeights(reader, cell, body_.TypeOf(hidden.in), units);
     CheckSteps(weights);
     for (const StepOutput& output : steps_.outputs)
-      if (reader.Read(output.from) != reader.ReadNext(cell.hidden))
+      if (reader.Read(output.from) != update.next_hidden)
         throw NotACell{fmt::format("its output \"{}\" is not the state h", body_.name(output.from))};
-    for (size_t c = 0; c < steps_.carried.size(); ++c) {
-      const Carried& carried = steps_.carried[c];
-      const auto i = static_cast<int>(c);
-      if (carried.result != kAbsent && i != cell.hidden && i != cell.state && !steps_.IsInvariant(carried))
+    for (const Carried& carried : steps_.carried)
+      if (carried.result != kAbsent && &carried != &hidden && &carried != state && !steps_.IsInvariant(carried))
         throw NotACell{fmt::format("\"{}\" is used after it", edit_.name(carried.result))};
-    }
-    const std::string note =
-        fmt::format("{}: {} {} of {} units over {} inputs{}", Quoted(node_),
-                    cell.op_type == "RNN" || cell.op_type == "LSTM" ? "an" : "a", cell.op_type, weights.hidden_size,
-                    weights.input_size, weights.inputs[0].reversed ? ", backwards" : "");
-    PutOperator(edit_, n_, steps_, cell, weights);
-    for (const Carried& carried : steps_.carried) {
-      if (carried.result == kAbsent || !steps_.IsInvariant(carried)) continue;
-      NodeProto same;
-      same.set_op_type("Identity");
-      edit_.AddNode(std::move(same), {carried.initial}, {carried.result}, n_);
-    }
-    edit_.Remove(n_);
-    return note;
+    Write(cell, weights, hidden, state);
+    return fmt::format("{}: {}", Quoted(node_), Describe(cell, weights, weights.inputs[0].reversed));
   }
 
  private:
+  const Carried& Of(int carried) const { return steps_.carried[static_cast<size_t>(carried)]; }
   int BodyInput(size_t i) const { return body_.Find(body_.graph().input(i).name()); }
   int BodyOutput(size_t i) const { return body_.Find(body_.graph().output(i).name()); }
   // A value of the graph around that somebody uses.
@@ -129,7 +120,8 @@ class Recognising {
       int64_t axis = at("scan_input_axes", i - carried);
       if (axis < 0) axis += rank;
       if (shape.IsUnknown() || axis < 0 || axis + 1 >= rank) throw NotACell{"it takes no rows"};
-      steps_.inputs[BodyInput(i)] = {v, axis, at("scan_input_directions", i - carried) != 0};
+      steps_.inputs[BodyInput(i)] = {
+          .value = v, .axis = axis, .reversed = at("scan_input_directions", i - carried) != 0};
     }
     for (size_t i = carried; i < body_.graph().output().size(); ++i) {
       int64_t axis = at("scan_output_axes", i - carried);
@@ -148,7 +140,7 @@ class Recognising {
       if (is_float && !steps_.IsInvariant(carried)) states.push_back(static_cast<int>(c));
       if (type == TensorType::kFloat16 || type == TensorType::kBfloat16) throw NotACell{"its states are half floats"};
     }
-    if (states.empty()) throw NotACell{"it has no states"};
+    if (states.empty() || states.size() > 2) throw NotACell{fmt::format("it has {} states", states.size())};
     return states;
   }
 
@@ -166,6 +158,37 @@ class Recognising {
         throw NotACell{"its inputs are in different orders"};
     }
     if (edit_.Is(n_, "Loop")) CheckIterations(steps_, edit_.input(n_, 0), edit_.input(n_, 1), BodyOutput(0), count);
+  }
+
+  void CheckShapes(bool reversed, const Carried& hidden, const Carried* state) const {
+    if (edit_.opset() < cells::OperatorWriter::kLeastOpset)
+      throw NotACell{"operators before version 7 are not written"};
+    for (const StepOutput& output : steps_.outputs)
+      if (output.reversed != reversed && edit_.opset() < cells::OperatorWriter::kLeastOpsetToReverse)
+        throw NotACell{"its outputs are in another order than its inputs"};
+    for (const Carried* carried : {&hidden, state})
+      if (carried != nullptr && edit_.ShapeOf(carried->initial).Empty())
+        throw NotACell{fmt::format("the shape of \"{}\" is not known", edit_.name(carried->initial))};
+  }
+
+  void Write(const cells::Cell& cell, const cells::CellWeights& weights, const Carried& hidden, const Carried* state) {
+    const bool reversed = weights.inputs[0].reversed;
+    CheckShapes(reversed, hidden, state);
+    cells::OperatorWriter writer(edit_);
+    std::vector<int> inputs;
+    for (const cells::StepInput& input : weights.inputs) inputs.push_back(writer.Input(input));
+    const auto made = writer.Operator(
+        node_.name(), cell, weights,
+        {writer.SideBySide(inputs), hidden.initial, state == nullptr ? kAbsent : state->initial, reversed},
+        {steps_.outputs.empty() ? kAbsent : steps_.outputs[0].to, hidden.result,
+         state == nullptr ? kAbsent : state->result});
+    for (const StepOutput& output : steps_.outputs)
+      writer.GiveAll(made.all, body_.ShapeOf(output.from), output.axis, output.reversed != reversed, output.to);
+    if (made.hidden != kAbsent) writer.GiveLast(made.hidden, body_.ShapeOf(hidden.in), hidden.result);
+    if (made.state != kAbsent) writer.GiveLast(made.state, body_.ShapeOf(state->in), state->result);
+    for (const Carried& carried : steps_.carried)
+      if (carried.result != kAbsent && steps_.IsInvariant(carried)) writer.GiveSame(carried.initial, carried.result);
+    edit_.Remove(n_);
   }
 
   GraphEdit& edit_;

@@ -12,22 +12,30 @@ std::string CellText::Node(const std::string& call) {
   return name;
 }
 
+template <class Fn>
+std::string CellText::NextConstant(Fn make) {
+  if (used_ == names_.size()) {
+    names_.push_back(fmt::format("k{}", made_++));
+    constants += (constants.empty() ? "" : ", ") + make(names_.back());
+  }
+  return names_[used_++];
+}
+
 std::string CellText::Constant(const std::vector<int>& dims) {
-  std::string name = fmt::format("k{}", made_++);
-  std::vector<float> numbers;
-  int count = 1;
-  for (const int dim : dims) count *= dim;
-  for (int i = 0; i < count; ++i) numbers.push_back(static_cast<float>(Below(2001) - 1000) / 1000);
-  constants += fmt::format("{}float[{}] {} = {{{}}}", constants.empty() ? "" : ", ", fmt::join(dims, ","), name,
-                           fmt::join(numbers, ", "));
-  return name;
+  return NextConstant([&](const std::string& name) {
+    std::vector<float> numbers;
+    int count = 1;
+    for (const int dim : dims) count *= dim;
+    for (int i = 0; i < count; ++i)
+      numbers.push_back(static_cast<float>(static_cast<int>(numbers_() % 2001) - 1000) / 1000);
+    return fmt::format("float[{}] {} = {{{}}}", fmt::join(dims, ","), name, fmt::join(numbers, ", "));
+  });
 }
 
 std::string CellText::Ints(const std::vector<int64_t>& ints) {
-  std::string name = fmt::format("k{}", made_++);
-  constants +=
-      fmt::format("{}int64[{}] {} = {{{}}}", constants.empty() ? "" : ", ", ints.size(), name, fmt::join(ints, ", "));
-  return name;
+  return NextConstant([&](const std::string& name) {
+    return fmt::format("int64[{}] {} = {{{}}}", ints.size(), name, fmt::join(ints, ", "));
+  });
 }
 
 std::string CellText::Commuted(const std::string& type, const std::string& a, const std::string& b) {
@@ -105,8 +113,7 @@ std::string CellText::Gru(const std::string& x, const std::string& h, bool linea
   const std::string inner = linear_before_reset ? Product(r, Sum(Times(h, units_, units_), Constant({units_})))
                                                 : Times(Product(r, h), units_, units_);
   const std::string n = Node(fmt::format("Tanh({})", Sum(Sum(Times(x, columns_, units_), inner), Constant({units_}))));
-  const std::string one = fmt::format("one{}", made_++);
-  constants += fmt::format(", float {} = {{1}}", one);
+  const std::string one = NextConstant([](const std::string& name) { return fmt::format("float {} = {{1}}", name); });
   switch (Below(3)) {
     case 0:
       return Sum(Product(z, h), Product(Node(fmt::format("Sub({}, {})", one, z)), n));

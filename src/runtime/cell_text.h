@@ -15,7 +15,14 @@ namespace ONNX_LIGHT_NAMESPACE {
 class CellText {
  public:
   // Inputs of `columns`, states of `units`.
-  CellText(uint32_t seed, int columns, int units) : random_(seed), columns_(columns), units_(units) {}
+  CellText(uint32_t seed, int columns, int units)
+      : seed_(seed), random_(seed), numbers_(seed), columns_(columns), units_(units) {}
+
+  // What follows is spelled as from the beginning, with the same constants.
+  void Again() {
+    random_.seed(seed_);
+    used_ = 0;
+  }
 
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
   // A new value that a node makes, and a new constant of random numbers.
@@ -42,9 +49,16 @@ class CellText {
   std::vector<std::string> Gates(const std::string& x, const std::string& h, int count);
   std::string OneSum(const std::string& x, const std::string& h, int columns);
 
-  std::mt19937 random_;
+  // The next one of those that are there already, or a new one with what `make` says.
+  template <class Fn>
+  std::string NextConstant(Fn make);
+
+  uint32_t seed_;
+  std::mt19937 random_, numbers_;
   int columns_, units_;
   int made_ = 0;
+  std::vector<std::string> names_;  // of constants
+  size_t used_ = 0;
 };
 
 }  // namespace ONNX_LIGHT_NAMESPACE

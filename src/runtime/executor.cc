@@ -93,7 +93,8 @@ class NodeContext final : public RunContext {
   void RunOp(const NodePlan& node) {
     if (node.sequence_map != nullptr) {
       const std::vector<ValueRef>& captures = node.bodies.front()->captures;
-      if (node.sequence_map->Run(*this, run_, [&](size_t i) -> const Value& { return At(captures[i]); })) return;
+      if (node.sequence_map->Run(*this, run_, graph_run_, [&](size_t i) -> const Value& { return At(captures[i]); }))
+        return;
     }
     node.op->run(*this);
   }
@@ -320,8 +321,8 @@ RunThreadScope::RunThreadScope(const RunState& run) : before_(current_run) {
 RunThreadScope::~RunThreadScope() { current_run = before_; }
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
-              std::span<Value> outputs) {
-  GraphRun(plan, run, outer, nullptr).Run(inputs, outputs);
+              std::span<Value> outputs, const uint64_t* outer_run) {
+  GraphRun(plan, run, outer, outer_run).Run(inputs, outputs);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -28,6 +28,8 @@ class InferredTypes : public TypeKnowledge {
   // `copy` is one of `original`, the model's graph: what is known of the one and the bodies in it is of the other, as
   // long as values keep their names.
   void AddCopy(const GraphProto& original, const GraphProto& copy);
+  // Inference found the body to run, or that it may.
+  bool MayRun(const GraphProto& body) const { return bodies_.contains(&body); }
   // What was found wrong or doubtful.
   const std::vector<onnx_optim::shapes::Problem>& problems() const { return context_.Problems(); }
 

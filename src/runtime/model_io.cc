@@ -14,6 +14,7 @@
 #include "onnx_io/writer.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_reader.h"
+#include "openvino_io/ir_standard.h"
 #include "passes/optimize.h"
 #include "runtime/inferred_types.h"
 #include "runtime/save_ir.h"
@@ -98,6 +99,11 @@ void WriteModelFile(const ModelProto& model, const std::string& path, const Writ
   if (options.external_bytes && *options.external_bytes < 0)
     throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
   TranslateErrors([&] {
+    if (options.lower && !path.ends_with(".xml")) {
+      ModelProto lowered = model;
+      LayersToOnnx(lowered);
+      return WriteModelFile(lowered, path, {.external_bytes = options.external_bytes});
+    }
     if (path.ends_with(".xml")) {
       SaveIr(model, path, {.lower = options.lower, .version = options.ir_version});
     } else if (IsText(path)) {

@@ -344,8 +344,8 @@ class Planner {
         const GraphIndex body_index(body, captures_, true);
         PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures, plan.op->repeats_bodies);
         if (options_.sequence_map != SequenceMapStrategy::kElements && plan.op->type == "SequenceMap")
-          plan.sequence_map =
-              std::make_unique<SequenceMapPlans>(model_, body, FindCaptures(body_index, scope), types_, options_);
+          plan.sequence_map = std::make_unique<SequenceMapPlans>(model_, body, body_plan->graph.path,
+                                                                 FindCaptures(body_index, scope), types_, options_);
       } catch (Error& e) {
         e.AddPath(BodyPlace(node, body));
         throw;

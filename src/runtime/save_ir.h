@@ -8,8 +8,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// WriteIr of any model: functions are written out, nodes sorted, types inferred before. Throws what InlineFunctions and
-// WriteIr throw, InvalidArgument for a model that is not sound.
+// SerializeIr and WriteIr of any model: functions are written out, nodes sorted, types inferred before. Throws what
+// InlineFunctions and they throw, InvalidArgument for a model that is not sound.
+IrFiles ToIr(const ModelProto& model, const IrWriteOptions& options = {});
 void SaveIr(const ModelProto& model, const std::string& xml_path, const IrWriteOptions& options);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -17,6 +17,7 @@
 #include "base/stop_token.h"
 #include "graph/captures.h"
 #include "onnxseq/errors.h"
+#include "ops/sequence/copy_elements.h"
 #include "passes/batch/batch_body.h"
 #include "passes/optimize.h"
 #include "runtime/executor.h"
@@ -46,22 +47,13 @@ struct AroundAxis {
   int64_t before = 1, size = 1, behind = 1;
 };
 
-// Elements that lie behind each other in memory, as parts of one tensor do, need no copy to be one.
-Tensor JoinInPlace(const Sequence& sequence, std::span<const int64_t> elements, const Shape& shape) {
-  const auto* next = static_cast<const std::byte*>(sequence[elements[0]].data());
-  for (const int64_t e : elements) {
-    const Tensor& element = sequence[e];
-    if (element.data() != next) return {};
-    next += element.ByteSize();
-  }
-  return Tensor::Borrow(sequence[elements[0]].data(), sequence.dtype(), shape, Owner([kept = sequence] {}));
-}
-
 // The elements concatenated along an axis. Strings are not moved this way.
 Tensor Join(const Sequence& sequence, std::span<const int64_t> elements, const Shape& shape, int axis) {
   const AroundAxis whole(shape, axis);
   if (whole.before == 1 && elements.size() > 1) {
-    if (Tensor joined = JoinInPlace(sequence, elements, shape); joined.defined()) return joined;
+    const auto number = [&](int64_t i) { return elements[static_cast<size_t>(i)]; };
+    Tensor joined = JoinInPlace(sequence, static_cast<int64_t>(elements.size()), number, shape);
+    if (joined.defined()) return joined;
   }
   Tensor joined(sequence.dtype(), shape);
   if (joined.NumElements() == 0) return joined;
@@ -102,9 +94,9 @@ struct SequenceMapPlans::Batch {
   mutable std::atomic<int64_t> runs{0}, elements{0}, failures{0};
 };
 
-SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures,
-                                   const TypeKnowledge& types, const PlanOptions& options)
-    : model_(model), body_(body), captures_(std::move(captures)), options_(options) {
+SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& body, std::string path,
+                                   MapCaptures captures, const TypeKnowledge& types, const PlanOptions& options)
+    : model_(model), body_(body), path_(std::move(path)), captures_(std::move(captures)), options_(options) {
   for (const ValueInfoProto& input : body.input()) {
     const OptimShape shape = types.ShapeOf(body, input.name());
     const auto form = FormOf(shape);
@@ -135,8 +127,9 @@ std::shared_ptr<const SequenceMapPlans::Batch> SequenceMapPlans::Find(const std:
 // One run of the node.
 class SequenceMapPlans::Call {
  public:
-  Call(SequenceMapPlans& plans, RunContext& ctx, const RunState& run, FunctionRef<const Value&(size_t)> capture)
-      : plans_(plans), ctx_(ctx), run_(run) {
+  Call(SequenceMapPlans& plans, RunContext& ctx, const RunState& run, const uint64_t& outer_run,
+       FunctionRef<const Value&(size_t)> capture)
+      : plans_(plans), ctx_(ctx), run_(run), outer_run_(outer_run) {
     for (const auto& [name, i] : plans.captures_.values) captured_.push_back(&capture(i));
   }
 
@@ -308,13 +301,15 @@ class SequenceMapPlans::Call {
       request.captures.emplace_back(plans_.captures_.values[i].first, Uniform(captured_[i]->tensor()));
       Describe(signature, request.captures.back().second);
     }
+    bool has_empty = false;
     for (const std::vector<int64_t>& sizes : lengths) {
+      has_empty = has_empty || std::ranges::find(sizes, 0) != sizes.end();
       double sum = 0;
       for (const int64_t size : sizes) sum += static_cast<double>(size);
       group.length = std::max(group.length, sum / static_cast<double>(sizes.size()));
     }
     group.batch = plans_.Find(signature, [&] { return plans_.Make(request); });
-    return group.batch->body.has_value();
+    return group.batch->body && (group.batch->body->takes_empty || !has_empty);
   }
 
   static BatchInput Uniform(const Tensor& tensor) {
@@ -377,15 +372,17 @@ class SequenceMapPlans::Call {
       }
       const Sequence& sequence = *walked_[i];
       const Shape& first = sequence[elements[0]].shape();
+      const bool is_read = batch.plan->inputs[i] >= 0;
       if (form.form == BatchForm::kStacked) {
-        inputs.emplace_back(Join(sequence, elements, WithFirst(n, first), 0));
+        inputs.emplace_back(is_read ? Value(Join(sequence, elements, WithFirst(n, first), 0)) : Value());
         continue;
       }
       Tensor sizes(TensorType::kInt64, Shape{n});
       int64_t sum = 0;
       for (size_t k = 0; k < elements.size(); ++k)
         sum += sizes.MutableView<int64_t>()[k] = sequence[elements[k]].dim(form.axis);
-      inputs.emplace_back(Join(sequence, elements, WithDim(first, form.axis, sum), form.axis));
+      inputs.emplace_back(is_read ? Value(Join(sequence, elements, WithDim(first, form.axis, sum), form.axis))
+                                  : Value());
       lengths[static_cast<size_t>(form.lengths)] = std::move(sizes);
     }
     for (Tensor& sizes : lengths) inputs.emplace_back(std::move(sizes));
@@ -393,13 +390,12 @@ class SequenceMapPlans::Call {
     for (const Value* value : captured_) inputs.push_back(*value);
 
     std::vector<Value> outputs(batch.plan->outputs.size());
-    RunGraph(*batch.plan, run_, inputs, {}, outputs);
+    RunGraph(*batch.plan, run_, inputs, {}, outputs, &outer_run_);
     for (size_t o = 0; o < results_.size(); ++o)
       if (ctx_.HasOutput(static_cast<int>(o))) Distribute(batch.body->outputs[o], outputs, o, elements);
   }
 
-  void Distribute(const BatchOutput& form, const std::vector<Value>& outputs, size_t o,
-                  std::span<const int64_t> elements) {
+  void Distribute(const BatchOutput& form, std::vector<Value>& outputs, size_t o, std::span<const int64_t> elements) {
     std::vector<Tensor>& results = results_[o];
     const auto place = [&](size_t k) -> Tensor& { return results[static_cast<size_t>(elements[k])]; };
     if (form.form == BatchForm::kElements) {
@@ -407,8 +403,9 @@ class SequenceMapPlans::Call {
       for (size_t k = 0; k < elements.size(); ++k) place(k) = sequence[static_cast<int64_t>(k)];
       return;
     }
-    const Tensor& all = outputs[o].tensor();
+    Tensor& all = outputs[o].mutable_tensor();
     if (form.form == BatchForm::kUniform) {
+      if (all.IsBorrowed()) all.Unshare();  // of the model's memory, which no result keeps: one copy for all elements
       for (size_t k = 0; k < elements.size(); ++k) place(k) = all;
       return;
     }
@@ -456,6 +453,7 @@ class SequenceMapPlans::Call {
   SequenceMapPlans& plans_;
   RunContext& ctx_;
   const RunState& run_;
+  const uint64_t& outer_run_;
   std::vector<const Value*> captured_;
   int64_t count_ = 0;
   std::vector<const Sequence*> walked_;  // by input; null for what all elements see
@@ -487,6 +485,7 @@ std::unique_ptr<SequenceMapPlans::Batch> SequenceMapPlans::Make(BatchRequest& re
     PlanOptions options = options_;
     options.sequence_map = SequenceMapStrategy::kElements;  // what is left of it could not be batched
     batch->plan = MakePlan(model, *batch->types, options);
+    batch->plan->path = path_;
   } catch (const std::exception& e) {
     batch->why = e.what();
     batch->body.reset();
@@ -494,8 +493,9 @@ std::unique_ptr<SequenceMapPlans::Batch> SequenceMapPlans::Make(BatchRequest& re
   return batch;
 }
 
-bool SequenceMapPlans::Run(RunContext& ctx, const RunState& run, FunctionRef<const Value&(size_t)> capture) {
-  return can_batch_ && Call(*this, ctx, run, capture).Run();
+bool SequenceMapPlans::Run(RunContext& ctx, const RunState& run, const uint64_t& outer_run,
+                           FunctionRef<const Value&(size_t)> capture) {
+  return can_batch_ && Call(*this, ctx, run, outer_run, capture).Run();
 }
 
 std::string SequenceMapPlans::Explain() const {
@@ -512,8 +512,9 @@ std::string SequenceMapPlans::Explain() const {
       text += fmt::format("  not {}: with elements so few, or so large, nothing is gained\n", batch.form);
       continue;
     }
-    text += fmt::format("  {}: {} elements in {} groups, {} nodes for all of a group\n", batch.form,
-                        batch.elements.load(), runs, batch.body->batched_nodes);
+    text += fmt::format("  {}: {} elements in {} group{}, {} node{} for all of a group\n", batch.form,
+                        batch.elements.load(), runs, runs == 1 ? "" : "s", batch.body->batched_nodes,
+                        batch.body->batched_nodes == 1 ? "" : "s");
     if (failures > 0) text += fmt::format("    then element by element, {} times, for an error\n", failures);
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }

@@ -36,15 +36,16 @@ struct MapCaptures {
 // later ones, the last 16. Thread safe.
 class SequenceMapPlans {
  public:
-  // All but `types` must outlive this; `body` belongs to `model`, whose opsets it imports.
-  SequenceMapPlans(const ModelProto& model, const GraphProto& body, MapCaptures captures, const TypeKnowledge& types,
-                   const PlanOptions& options);
+  // All but `types` must outlive this; `body` belongs to `model`, whose opsets it imports; `path` is
+  // the body's for observers.
+  SequenceMapPlans(const ModelProto& model, const GraphProto& body, std::string path, MapCaptures captures,
+                   const TypeKnowledge& types, const PlanOptions& options);
   ~SequenceMapPlans();
 
   // Runs the node, or does nothing and returns false where the body cannot be batched for these elements, where that
   // would not pay, and where something fails: which element it is shows when they run one by one. `capture(i)` is the
-  // value of the body's capture i. Throws TimeoutError.
-  bool Run(RunContext& ctx, const RunState& run, FunctionRef<const Value&(size_t)> capture);
+  // value of the body's capture i, `outer_run` the number of the run of the graph around it. Throws TimeoutError.
+  bool Run(RunContext& ctx, const RunState& run, const uint64_t& outer_run, FunctionRef<const Value&(size_t)> capture);
 
   // One line for each kind of elements that was run: what was done, and why not more.
   std::string Explain() const;
@@ -57,6 +58,7 @@ class SequenceMapPlans {
 
   const ModelProto& model_;
   const GraphProto& body_;
+  const std::string path_;
   MapCaptures captures_;
   PlanOptions options_;
   bool can_batch_ = true;

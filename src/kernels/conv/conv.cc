@@ -246,8 +246,10 @@ ConvMethod PackedConv<T>::Choose(const Plan& plan, ConvMethod wish) const {
     case ConvMethod::kBySize:
       break;
   }
+  const int64_t depth = sizes_.in_channels * plan.tiles.window.KernelSize();
+  if (plan.winograd && std::min(depth / 3, sizes_.out_channels) >= kNarrow && pairs >= kWinogradPairs)
+    return ConvMethod::kWinograd;
   const bool narrow = sizes_.groups > 1 || std::min(sizes_.in_channels, sizes_.out_channels) < kNarrow;
-  if (plan.winograd && !narrow && pairs >= kWinogradPairs) return ConvMethod::kWinograd;
   if (plan.tiles.work < (narrow ? kDnnWorkNarrow : kDnnWork)) return ConvMethod::kOwn;
   return dnn_fits && Dnn() != nullptr ? ConvMethod::kDnn : ConvMethod::kOwn;
 }

@@ -10,12 +10,13 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
 constexpr int64_t kPoints = 4;
-// Numbers of m held at a time: half of an L1 up to a part of an L2.
+// Numbers of m held at a time: what an L1 and a part of an L2 hold, but where weights are so many that they do not stay
+// in an L2 as many as are taken with them at once.
 constexpr int64_t kSumNumbers = 1 << 15;
+constexpr int64_t kManyWeights = 1 << 17;
+constexpr int64_t kLeastPairs = 24, kMostPairs = 240;
 
 int64_t Pairs(int64_t columns) { return (columns + 1) / 2; }
-// Pairs of outputs whose m are held at a time.
-int64_t PairsHeld(int64_t out_channels) { return std::max<int64_t>(24, kSumNumbers / (kPoints * out_channels)); }
 
 }  // namespace
 
@@ -40,9 +41,16 @@ WinogradConv<T>::WinogradConv(int64_t in_channels, int64_t out_channels, int64_t
   }
 }
 
+// Pairs of outputs whose m are held at a time.
+template <class T>
+int64_t WinogradConv<T>::PairsHeld() const {
+  if (points_[0].k() * out_channels_ > kManyWeights) return kMostPairs;
+  return std::clamp(kSumNumbers / (kPoints * out_channels_), kLeastPairs, kMostPairs);
+}
+
 template <class T>
 int64_t WinogradConv<T>::ScratchSize(const Lines& lines) const {
-  return kPoints * (lines.lines * Pairs(lines.columns) * in_channels_ + PairsHeld(out_channels_) * out_channels_);
+  return kPoints * (lines.lines * Pairs(lines.columns) * in_channels_ + PairsHeld() * out_channels_);
 }
 
 template <class T>
@@ -71,7 +79,7 @@ void WinogradConv<T>::Run(const Lines& lines, const T* x, const T* bias, T* y, T
     for (int64_t pair = 0; pair < pairs; ++pair) rows.push_back(output * line + pair * in_channels_);
   for (const int64_t place : lines.places) places.push_back(place * line);
   const auto count = static_cast<int64_t>(rows.size());
-  const int64_t held = PairsHeld(out_channels_);
+  const int64_t held = PairsHeld();
   T* const sums = scratch + kPoints * point;
   for (int64_t first = 0; first < count && !StopRequested(); first += held) {
     const int64_t end = std::min(count, first + held), size = held * out_channels_;

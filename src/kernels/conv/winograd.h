@@ -39,6 +39,8 @@ class WinogradConv {
   void Run(const Lines& lines, const T* x, const T* bias, T* y, T* scratch) const;
 
  private:
+  int64_t PairsHeld() const;
+
   int64_t in_channels_ = 0, out_channels_ = 0;
   std::vector<PackedMatrix<T>> points_;  // [place, in channel] by [out channel], of each m
 };

@@ -244,15 +244,16 @@ void PackedMatrix<T>::Multiply(const ScatteredRows<T>& a, const T* bias, T* c, i
   for (int64_t row = 0; row < m; row += kPieceRows) {
     block.m = std::min(kPieceRows, m - row);
     block.rows = a.rows.data() + row;
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      block.n = std::min(width, n_ - panel * width);
-      block.c = c + row * c_row + panel * width;
-      block.bias = bias != nullptr ? bias + panel * width : nullptr;
-      for (int64_t segment = 0; segment < segments && !StopRequested(); segment += segments_each) {
+    // A part of A's rows stays in L2 for all panels.
+    for (int64_t segment = 0; segment < segments && !StopRequested(); segment += segments_each) {
+      block.segments = a.segments.data() + segment;
+      block.segment_count = std::min(segments_each, segments - segment);
+      block.accumulate = segment > 0;
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        block.n = std::min(width, n_ - panel * width);
         block.b = panels_.get() + panel * block.panel_stride + segment * a.segment * width;
-        block.segments = a.segments.data() + segment;
-        block.segment_count = std::min(segments_each, segments - segment);
-        block.accumulate = segment > 0;
+        block.bias = bias != nullptr ? bias + panel * width : nullptr;
+        block.c = c + row * c_row + panel * width;
         Run(*variant_, block);
       }
     }

@@ -17,14 +17,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
-// Whole panels of C in place.
-template <class T>
+// Panels of C in place: whole ones, or of one the first kUsed vectors.
+template <class T, int kUsed>
 struct GemmOp {
   const GemmBlock<T>& block;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t panel) const {
-    constexpr int kVectors = kPanels * kPanelVectors;
+    static_assert(kUsed == kPanelVectors || kPanels == 1);
+    constexpr int kVectors = kPanels * kUsed;
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     const int64_t column = panel * kPanelVectors * lanes;
@@ -46,7 +47,7 @@ struct GemmOp {
       for (int v = 0; v < kVectors; ++v) sums[r][v] = row_sums[v];
     };
     for (int64_t segment = 0;;) {
-      Tile<kRows, kPanels>(d, a, block.k, b, block.panel_stride, block.step, init, done);
+      Tile<kRows, kPanels, kUsed>(d, a, block.k, b, block.panel_stride, block.step, init, done);
       if (++segment == block.segment_count) break;
       b += block.k * block.step;
       for (int r = 0; r < kRows; ++r) a[r] += block.segments[segment] - block.segments[segment - 1];
@@ -56,40 +57,64 @@ struct GemmOp {
   }
 };
 
-template <class T>
-HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
+// The first panel, `rows` of at most kRows rows.
+template <int kRows, class Op>
+HWY_INLINE void RunRows(int64_t rows, const Op& op) {
+  if (rows == kRows) return op.template Run<kRows, 1>(0, 0);
+  if constexpr (kRows > 1) RunRows<kRows - 1>(rows, op);
+}
+
+// The last columns, kUsed vectors of them, the last one perhaps not whole: a few rows at a time through scratch.
+template <int kUsed, class T>
+HWY_INLINE void MultiplyRest(const GemmBlock<T>& block) {
   const hn::ScalableTag<T> d;
-  const auto width = static_cast<int64_t>(hn::Lanes(d)) * kPanelVectors;
-  const int64_t whole = block.n / width, rest = block.n % width;
-  ForEachTile(block.m, 0, whole, GemmOp<T>{block});
-  if (rest == 0) return;
-  // The last columns: a few rows at a time through a whole panel of scratch.
-  constexpr int64_t kMaxWidth = kPanelVectors * HWY_MAX_BYTES / sizeof(T);
+  const auto width = static_cast<int64_t>(hn::Lanes(d)) * kUsed;
+  constexpr int64_t kMaxWidth = kUsed * HWY_MAX_BYTES / sizeof(T);
   HWY_ALIGN T scratch[kTileRows * kMaxWidth];
   HWY_ALIGN T bias[kMaxWidth] = {};
-  if (block.bias != nullptr && !block.accumulate)
-    std::memcpy(bias, block.bias + whole * width, static_cast<size_t>(rest) * sizeof(T));
+  const size_t bytes = static_cast<size_t>(block.n) * sizeof(T);
+  if (block.bias != nullptr && !block.accumulate) std::memcpy(bias, block.bias, bytes);
   for (int64_t row = 0; row < block.m; row += kTileRows) {
     GemmBlock<T> part = block;
     part.m = block.m - row < kTileRows ? block.m - row : kTileRows;
-    part.n = width;
     if (block.rows != nullptr)
       part.rows = block.rows + row;
     else
       part.a = block.a + row * block.a_row;
-    part.b = block.b + whole * block.panel_stride;
     part.bias = block.bias != nullptr ? bias : nullptr;
     part.c = scratch;
     part.c_row = width;
-    T* const c = block.c + row * block.c_row + whole * width;
+    T* const c = block.c + row * block.c_row;
     if (block.accumulate)
       for (int64_t r = 0; r < part.m; ++r) {
         std::memset(scratch + r * width, 0, static_cast<size_t>(width) * sizeof(T));
-        std::memcpy(scratch + r * width, c + r * block.c_row, static_cast<size_t>(rest) * sizeof(T));
+        std::memcpy(scratch + r * width, c + r * block.c_row, bytes);
       }
-    ForEachTile(part.m, 0, 1, GemmOp<T>{part});
-    for (int64_t r = 0; r < part.m; ++r)
-      std::memcpy(c + r * block.c_row, scratch + r * width, static_cast<size_t>(rest) * sizeof(T));
+    RunRows<kTileRows>(part.m, GemmOp<T, kUsed>{part});
+    for (int64_t r = 0; r < part.m; ++r) std::memcpy(c + r * block.c_row, scratch + r * width, bytes);
+  }
+}
+
+template <class T>
+HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), width = lanes * kPanelVectors;
+  const int64_t whole = block.n / width;
+  ForEachTile(block.m, 0, whole, GemmOp<T, kPanelVectors>{block});
+  GemmBlock<T> rest = block;
+  rest.n = block.n % width;
+  rest.b = block.b + whole * block.panel_stride;
+  rest.bias = block.bias != nullptr ? block.bias + whole * width : nullptr;
+  rest.c = block.c + whole * width;
+  switch ((rest.n + lanes - 1) / lanes) {
+    case 0:
+      return;
+    case 1:
+      return MultiplyRest<1>(rest);
+    case 2:
+      return MultiplyRest<2>(rest);
+    default:
+      return MultiplyRest<kPanelVectors>(rest);
   }
 }
 

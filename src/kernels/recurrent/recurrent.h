@@ -20,6 +20,7 @@
 
 #include "base/thread_team.h"
 #include "kernels/aligned_array.h"
+#include "kernels/gemm/byte_tile.h"
 #include "onnx_proto/config.h"
 #include "onnxseq/weight_storage.h"
 
@@ -80,11 +81,22 @@ struct RecurrentSequence {
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.
 
-// A packed matrix: [group][k][gates * lanes].
+// A packed matrix: [group][k][gates * lanes] of T, or bfloat16 as uint16_t. With kInt8 [group][k / 4][gates * lanes][4]
+// of int8_t, k filled up with zeros; a weight is (number - zero) * scale of its column, and the rest is
+// [group][gates * lanes]; otherwise null.
 template <class T>
 struct GateMatrix {
-  const void* weights = nullptr;  // T; bfloat16 as uint16_t; int8_t
-  const T* scales = nullptr;      // [group][gates * lanes] with kInt8, otherwise null
+  const void* weights = nullptr;
+  const T* scales = nullptr;
+  const int32_t* sums = nullptr;   // of the numbers of a column
+  const int32_t* zeros = nullptr;  // null = 0
+};
+
+// Rows [.., k] of a file that are bytes: a weight is (value - zero) * scale of its row.
+struct ByteRows {
+  const int8_t* values = nullptr;
+  const float* scales = nullptr;
+  const int32_t* zeros = nullptr;
 };
 
 // Hidden units stand in groups of `lanes`; a group's columns are [gate][lane], units beyond H have weights 0.
@@ -92,6 +104,10 @@ template <class T>
 struct PackedSizes {
   int64_t input_size = 0, hidden_size = 0, lanes = 1, groups = 0;
   WeightStorage storage = WeightStorage::kFull;
+  // With kInt8, rows of x and states are rounded to bytes, too: each by its own range, or all x of a call by one and
+  // all states of a step by one, also those of rows that ended in the step before, as onnxruntime has it.
+  bool shared_ranges = false;
+  const ByteKernel* bytes = nullptr;
   GateMatrix<T> w;          // [group][I][kGates * lanes]
   const T* bias = nullptr;  // [group][kGates * lanes]: where the sums of W begin
 };
@@ -112,7 +128,8 @@ class PackedRecurrent {
 
   PackedRecurrent() = default;
   // Copies the weights; with `flush_denormals` their denormals become 0. Throws std::bad_alloc.
-  // kFull is the only storage there is for double.
+  // kFull is the only storage there is for double; kInt8 takes at most kMostByteSums inputs and hidden units
+  // (gemm/byte_tile.h), and is the one for weights that are bytes.
   PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals = true,
                   WeightStorage storage = WeightStorage::kFull);
 
@@ -143,8 +160,8 @@ std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<
 // Runs the directions. `scratch`: RecurrentScratchBytes bytes, kAlignment-aligned. Works on up to `threads`
 // participants of `team` (null: the caller alone). Every number is one chain of multiply-adds in a fixed order, so
 // results are bitwise the same whatever the number of threads, the batch a row stands in, and the places where a
-// sequence is cut into calls. No allocation. Returns within a step once the run is to end (base/stop_token.h), outputs
-// unfinished.
+// sequence is cut into calls (the last two not with shared_ranges). No allocation. Returns within a step once the run
+// is to end (base/stop_token.h), outputs unfinished.
 template <class Kind, class T>
 void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::span<std::byte> scratch,
                   ThreadTeam* team = nullptr, int threads = 1) noexcept;

@@ -12,25 +12,38 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// An exponential costs about ten additions.
-constexpr int64_t kSoftmaxGrain = kElementGrain / 8;
+// Numbers of a piece: each costs about two additions.
+constexpr int64_t kSoftmaxGrain = kElementGrain / 2;
+// Columns of a piece are a multiple of what is taken together.
+constexpr int64_t kColumns = 64;
 
 template <class T>
 void RunTyped(RunContext& ctx, const Tensor& x, Tensor& y, int64_t outer, std::span<const int64_t> starts,
               int64_t inner, bool log) {
   const T* from = x.View<T>().data();
   T* to = y.MutableView<T>().data();
-  const auto segments = static_cast<int64_t>(starts.size()) - 1;
-  const int64_t block = starts.back() * inner;
-  if (outer == 0 || block == 0) return;
-  const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain * segments / block);
-  ctx.ParallelFor(outer * segments, grain, [&](int64_t begin, int64_t end) {
-    if (segments == 1)
-      return kernels::Softmax(from + begin * block, to + begin * block, end - begin, starts.back(), inner, log);
+  const int64_t n = starts.back(), segments = static_cast<int64_t>(starts.size()) - 1;
+  if (outer == 0 || n * inner == 0) return;
+  if (inner == 1 && segments == 1) {
+    return ctx.ParallelFor(outer, std::max<int64_t>(1, kSoftmaxGrain / n), [&](int64_t begin, int64_t end) {
+      kernels::SoftmaxRows(from + begin * n, to + begin * n, end - begin, n, log);
+    });
+  }
+  // Pieces: some columns of one segment.
+  const int64_t length = std::max<int64_t>(1, n / segments);
+  const int64_t columns = std::min(inner, (kSoftmaxGrain / length / kColumns + 1) * kColumns);
+  const int64_t blocks = (inner - 1) / columns + 1;
+  const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain / length / columns);
+  ctx.ParallelFor(outer * segments * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
-      const int64_t* const start = &starts[static_cast<size_t>(piece % segments)];
-      const int64_t at = piece / segments * block + start[0] * inner;
-      kernels::Softmax(from + at, to + at, 1, start[1] - start[0], inner, log);
+      const int64_t* const start = &starts[static_cast<size_t>(piece / blocks % segments)];
+      const int64_t column = piece % blocks * columns, count = start[1] - start[0];
+      const int64_t at = (piece / blocks / segments * n + start[0]) * inner + column;
+      if (inner == 1) {
+        kernels::SoftmaxRows(from + at, to + at, 1, count, log);
+      } else {
+        kernels::SoftmaxColumns(from + at, to + at, count, std::min(columns, inner - column), inner, log);
+      }
     }
   });
 }

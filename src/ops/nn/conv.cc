@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+#include <optional>
 #include <variant>
 
 #include "ops/as_type.h"
@@ -19,22 +21,33 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ConvState : OpState {
-  Tensor w, bias;
-  kernels::ConvEpilogue epilogue;
-  std::variant<std::monostate, kernels::PackedConv<float>, kernels::PackedConv<double>> packed;
+struct PackedWeights {
+  Tensor w, bias;  // halves as floats; bias may be undefined
+  std::variant<std::monostate, kernels::PackedConv<float>, kernels::PackedConv<double>> conv;
 
-  // `bias` may be undefined.
-  template <class T>
-  void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
-    packed.template emplace<kernels::PackedConv<T>>(kernels::ConvSizes{groups.groups, groups.in, groups.out},
-                                                    w.shape().dims().subspan(2), dilation, w.View<T>().data(),
-                                                    bias.defined() ? bias.View<T>().data() : nullptr, flush_denormals);
-  }
-  void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
+  PackedWeights(const Tensor& w_in, const Tensor& bias_in, const ConvGroups& groups, std::span<const int64_t> dilation,
+                bool flush_denormals)
+      : w(Widened(w_in)), bias(bias_in.defined() ? Widened(bias_in) : Tensor()) {
     w.dtype() == TensorType::kDouble ? Pack<double>(groups, dilation, flush_denormals)
                                      : Pack<float>(groups, dilation, flush_denormals);
   }
+
+ private:
+  template <class T>
+  void Pack(const ConvGroups& groups, std::span<const int64_t> dilation, bool flush_denormals) {
+    conv.template emplace<kernels::PackedConv<T>>(kernels::ConvSizes{groups.groups, groups.in, groups.out},
+                                                  w.shape().dims().subspan(2), dilation, w.View<T>().data(),
+                                                  bias.defined() ? bias.View<T>().data() : nullptr, flush_denormals);
+  }
+};
+
+struct ConvState : OpState {
+  kernels::ConvEpilogue epilogue;
+  // Of constant weights that fit. They are packed by the first run: loading reads no weights.
+  Tensor w, bias;
+  bool flush_denormals = true;
+  mutable std::once_flag once;
+  mutable std::optional<PackedWeights> packed;
 };
 
 kernels::ConvEpilogue ReadEpilogue(const NodeAttributes& attrs) {
@@ -72,50 +85,48 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   if (ctx.HasInput(2) && (bias == nullptr || bias->dtype() != w->dtype() || bias->shape() != Shape{w->dim(0)}))
     return state;
   const std::span<const int64_t> kernel = w->shape().dims().subspan(2);
-  const WindowAttributes window = ReadWindow(ctx.attrs(), w->rank() - 2, {kernel.begin(), kernel.end()});
-  state->w = Widened(*w);
-  if (bias != nullptr) state->bias = Widened(*bias);
-  state->Pack({groups, w->dim(1), w->dim(0) / groups}, window.dilations, ctx.flush_denormals());
+  static_cast<void>(ReadWindow(ctx.attrs(), w->rank() - 2, {kernel.begin(), kernel.end()}));
+  state->w = *w;
+  if (bias != nullptr) state->bias = *bias;
+  state->flush_denormals = ctx.flush_denormals();
   return state;
 }
 
 template <class T>
-void RunPacked(RunContext& ctx, const ConvState& state, const kernels::ConvEpilogue& epilogue,
+void RunPacked(RunContext& ctx, const PackedWeights& weights, const kernels::ConvEpilogue& epilogue,
                const kernels::Window& window, const Tensor& x, Tensor& y) {
-  std::get<kernels::PackedConv<T>>(state.packed)
+  std::get<kernels::PackedConv<T>>(weights.conv)
       .Run(x.dim(0), window, epilogue, x.View<T>().data(), y.MutableView<T>().data(), &ctx.team(), ctx.threads());
 }
 
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
-  const Tensor x = Widened(ctx.tensor(0));
-  const ConvState* state = &ctx.state<ConvState>();
-  const bool packed = !std::holds_alternative<std::monostate>(state->packed);
-  const Tensor w = packed ? state->w : Widened(ctx.tensor(1));
+  const Tensor x = Widened(ctx.tensor(0)), &w = ctx.tensor(1);
+  const ConvState& state = ctx.state<ConvState>();
+  const kernels::ConvEpilogue& epilogue = state.epilogue;
   const ConvGroups groups = ReadConvGroups(ctx, x, w);
   const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
   const kernels::Window window =
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), w.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  const kernels::ConvEpilogue& epilogue = state->epilogue;
   if (!epilogue.pool.kernel.empty()) {
     const std::vector<int64_t> pooled = WindowOver(ctx, PoolAttributes(epilogue.pool), shape).out;
     for (size_t d = 0; d < pooled.size(); ++d) shape[static_cast<int>(d) + 2] = pooled[d];
   }
-  ConvState once;
-  if (!packed) {
-    once.w = w;
-    once.bias = ReadConvBias(ctx, 2, w.dim(0));
-  }
+  const bool constant = state.w.defined();
+  const Tensor bias = constant ? state.bias : ReadConvBias(ctx, 2, w.dim(0));
   Tensor y(x.dtype(), std::move(shape));
   if (y.NumElements() > 0) {
-    if (!packed) {
-      once.Pack(groups, window.dilation, /*flush_denormals=*/false);
-      state = &once;
-    }
-    x.dtype() == TensorType::kDouble ? RunPacked<double>(ctx, *state, epilogue, window, x, y)
-                                     : RunPacked<float>(ctx, *state, epilogue, window, x, y);
+    std::optional<PackedWeights> once;
+    if (constant)
+      std::call_once(state.once,
+                     [&] { state.packed.emplace(w, bias, groups, window.dilation, state.flush_denormals); });
+    else
+      once.emplace(w, bias, groups, window.dilation, /*flush_denormals=*/false);
+    const PackedWeights& weights = constant ? *state.packed : *once;
+    x.dtype() == TensorType::kDouble ? RunPacked<double>(ctx, weights, epilogue, window, x, y)
+                                     : RunPacked<float>(ctx, weights, epilogue, window, x, y);
   }
   ctx.SetOutput(0, AsType(y, type));
 }

@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceL1Fold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfMagnitudes;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>

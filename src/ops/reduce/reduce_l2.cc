@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceL2Fold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfSquares;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>

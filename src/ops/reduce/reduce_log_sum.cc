@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceLogSumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>

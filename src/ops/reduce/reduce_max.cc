@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMaxFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kGreatest;
   template <class T>
   using Acc = std::conditional_t<kernels::kIsHalf<T>, float, T>;
   template <class T>

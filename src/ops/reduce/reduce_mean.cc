@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMeanFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   // Integers are summed exactly; a 64-bit sum may wrap.
   template <class T>
   using Acc = std::conditional_t<kernels::kIsFloating<T>, SumOf<T>, uint64_t>;

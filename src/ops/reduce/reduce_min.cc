@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMinFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kLeast;
   template <class T>
   using Acc = std::conditional_t<kernels::kIsHalf<T>, float, T>;
   template <class T>

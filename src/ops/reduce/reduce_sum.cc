@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceSumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>

@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceSumSquareFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfSquares;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>

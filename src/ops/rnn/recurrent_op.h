@@ -35,6 +35,14 @@ struct RecurrentOperands {
   std::array<std::string_view, 8> names;
 };
 
+// W or R of a node, [D,G*H,..]. Where it is bytes, of type int8, a weight is (value - zero) * scale; `scales` (float)
+// and `zeros` (int32) are [D,G*H], undefined otherwise.
+struct GateWeight {
+  Tensor values, scales, zeros;
+
+  bool is_bytes() const { return scales.defined(); }
+};
+
 // One node's attributes, checked.
 struct RecurrentSpec {
   const RecurrentOperands* operands = nullptr;
@@ -50,10 +58,9 @@ struct RecurrentSpec {
   kernels::LstmCoupling coupling = kernels::LstmCoupling::kNone;
   kernels::LstmGateOrder gate_order = kernels::kIofc;
   kernels::LstmPeepholeOrder peephole_order = kernels::kIof;
-  // Where W and R are not floats as they stand in the node: what input i, one of the two, is as [D,G*H,..], from the
-  // tensors of all inputs (null where one is not known). Undefined when it needs one that is not.
-  Tensor (*read_weight)(int i, FunctionRef<const Tensor*(int)> input) = nullptr;
-  bool weights_transposed = false;  // they stand as [D,I,G*H] and [D,H,G*H]
+  // Where W and R are bytes and stand in the node as [D,I,G*H] and [D,H,G*H]: what input i, one of the two, is, from
+  // the tensors of all inputs (null where one is not known). Undefined when it needs one that is not.
+  GateWeight (*read_bytes)(int i, FunctionRef<const Tensor*(int)> input) = nullptr;
   // GRU. In OpenVINO's B of G + 1 blocks the last is then the candidate's Rb.
   bool linear_before_reset = false;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -44,10 +45,9 @@ struct RecurrentState : OpState {
                  .path = {}});
 }
 
-// The weights as tensors; b and p may be null.
-struct WeightTensors {
-  const Tensor* w;
-  const Tensor* r;
+// b and p may be null.
+struct NodeWeights {
+  GateWeight w, r;
   const Tensor* b;
   const Tensor* p;
 };
@@ -56,11 +56,11 @@ struct WeightSizes {
   int64_t hidden;
 };
 
-// Input i, W or R, as CheckWeights and Pack take it; undefined when that is not known.
-Tensor WeightOf(const RecurrentSpec& spec, int i, FunctionRef<const Tensor*(int)> input) {
-  if (spec.read_weight != nullptr) return spec.read_weight(i, input);
+// Input i, W or R; undefined when it is not known.
+GateWeight WeightOf(const RecurrentSpec& spec, int i, FunctionRef<const Tensor*(int)> input) {
+  if (spec.read_bytes != nullptr) return spec.read_bytes(i, input);
   const Tensor* const tensor = input(i);
-  return tensor != nullptr ? *tensor : Tensor();
+  return {tensor != nullptr ? *tensor : Tensor(), {}, {}};
 }
 
 // `dims` with D before them, which only cells are without.
@@ -70,34 +70,43 @@ Shape PerDirection(const RecurrentSpec& spec, Shape dims) {
 }
 
 // Checks the shapes of all weights against each other, the direction and hidden_size.
-WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const WeightTensors& weights) {
+WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const NodeWeights& weights) {
   const RecurrentOperands& at = *spec.operands;
   const auto require = [&](int i, const Tensor& tensor, const Shape& expected, std::string_view why = {}) {
     if (tensor.shape() == expected) return;
     const auto shown = [&](Shape shape) {
-      if (spec.weights_transposed && (i == at.w || i == at.r)) std::swap(shape[1], shape[2]);
+      if (spec.read_bytes != nullptr && (i == at.w || i == at.r)) std::swap(shape[1], shape[2]);
       return shape.ToString();
     };
     FailInput(node, spec, i, fmt::format("must be {}{}, got {}", shown(expected), why, shown(tensor.shape())));
   };
   const int rank = spec.is_cell() ? 2 : 3;
-  for (const auto& [i, tensor] : {std::pair{at.w, weights.w}, {at.r, weights.r}}) {
+  for (const auto& [i, tensor] : {std::pair{at.w, &weights.w.values}, {at.r, &weights.r.values}}) {
     if (tensor->rank() != rank)
       FailInput(node, spec, i, fmt::format("must have rank {}, got {}", rank, tensor->shape().ToString()));
   }
-  const int64_t hidden = spec.hidden_size.value_or(weights.r->dim(rank - 1));
+  const int64_t hidden = spec.hidden_size.value_or(weights.r.values.dim(rank - 1));
   if (hidden < 1 || hidden > kMaxHiddenSize) {
     FailInput(node, spec, at.r,
               fmt::format("must have a hidden size in [1,{}] as last dim, got {}", kMaxHiddenSize,
-                          weights.r->shape().ToString()));
+                          weights.r.values.shape().ToString()));
   }
   const std::string why = spec.hidden_size ? fmt::format(" for hidden_size {}", hidden) : "";
-  const int64_t inputs = weights.w->dim(rank - 1);
-  require(at.r, *weights.r, PerDirection(spec, {spec.gates * hidden, hidden}), why);
-  require(at.w, *weights.w, PerDirection(spec, {spec.gates * hidden, inputs}), why);
+  const int64_t inputs = weights.w.values.dim(rank - 1);
+  require(at.r, weights.r.values, PerDirection(spec, {spec.gates * hidden, hidden}), why);
+  require(at.w, weights.w.values, PerDirection(spec, {spec.gates * hidden, inputs}), why);
   if (weights.b != nullptr) require(at.b, *weights.b, PerDirection(spec, {spec.bias_blocks * hidden}));
   if (weights.p != nullptr) require(at.p, *weights.p, PerDirection(spec, {3 * hidden}));
   return {inputs, hidden};
+}
+
+// Refuses sums that the integers of kernels for bytes could not hold.
+void CheckByteSums(const NodeProto& node, const RecurrentSpec& spec, const WeightSizes& sizes) {
+  const RecurrentOperands& at = *spec.operands;
+  for (const auto& [i, count, what] : {std::tuple{at.w, sizes.inputs, "inputs"}, {at.r, sizes.hidden, "hidden units"}})
+    if (count > kernels::kMostByteSums)
+      FailInput(node, spec, i,
+                fmt::format("weights as int8 may have at most {} {}, got {}", kernels::kMostByteSums, what, count));
 }
 
 // The cell of direction d.
@@ -115,24 +124,36 @@ void SetCell(const RecurrentSpec& spec, size_t d, kernels::GruCell& cell) {
 void SetCell(const RecurrentSpec& spec, size_t d, kernels::RnnCell& cell) { cell.f = spec.functions[d][0]; }
 
 template <class Kind, class T>
-std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const WeightTensors& weights,
+std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const NodeWeights& weights,
                                            const WeightSizes& sizes, WeightStorage storage) {
   const RecurrentSpec& spec = state.spec;
   const int64_t h = sizes.hidden, gates = spec.gates;
   const auto widened = [](const Tensor* tensor) { return tensor != nullptr ? Widened(*tensor) : Tensor(); };
-  const Tensor w = Widened(*weights.w), r = Widened(*weights.r), b = widened(weights.b), p = widened(weights.p);
+  const Tensor w = Widened(weights.w.values), r = Widened(weights.r.values), b = widened(weights.b),
+               p = widened(weights.p);
   std::vector<PackedRecurrent<Kind, T>> packed;
   for (int d = 0; d < spec.directions; ++d) {
     typename Kind::template Weights<T> one;
     one.input_size = sizes.inputs;
     one.hidden_size = h;
-    one.w = w.View<T>().data() + d * gates * h * sizes.inputs;
-    one.r = r.View<T>().data() + d * gates * h * h;
+    if (!weights.w.is_bytes()) {
+      one.w = w.View<T>().data() + d * gates * h * sizes.inputs;
+      one.r = r.View<T>().data() + d * gates * h * h;
+    }
     if (b.defined()) {
       one.wb = b.View<T>().data() + d * spec.bias_blocks * h;
       if (spec.bias_blocks == 2 * gates) one.rb = one.wb + gates * h;
     }
     if constexpr (std::is_same_v<Kind, kernels::Lstm>) {
+      const auto bytes = [&](const GateWeight& weight, int64_t k) {
+        const int64_t row = d * gates * h;
+        return kernels::ByteRows{weight.values.View<int8_t>().data() + row * k,
+                                 weight.scales.View<float>().data() + row, weight.zeros.View<int32_t>().data() + row};
+      };
+      if (weights.w.is_bytes()) {
+        one.w_bytes = bytes(weights.w, sizes.inputs);
+        one.r_bytes = bytes(weights.r, h);
+      }
       if (p.defined()) one.p = p.View<T>().data() + d * 3 * h;
       one.gates = spec.gate_order;
       one.peepholes = spec.peephole_order;
@@ -269,11 +290,13 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
     return Compute<Kind, T>(ctx, spec, PlaceRecurrent(ctx, spec, first.input_size(), first.hidden_size()), *packed);
   }
   const auto optional = [&](int i) { return i >= 0 && ctx.HasInput(i) ? &ctx.tensor(i) : nullptr; };
-  const Tensor w = WeightOf(spec, at.w, optional), r = WeightOf(spec, at.r, optional);
-  const WeightTensors tensors{&w, &r, optional(at.b), optional(at.p)};
+  const NodeWeights tensors{WeightOf(spec, at.w, optional), WeightOf(spec, at.r, optional), optional(at.b),
+                            optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
   const RecurrentPlaces places = PlaceRecurrent(ctx, spec, weights.inputs, weights.hidden);
-  const Packed packed = Pack<Kind, T>(state, tensors, weights, WeightStorage::kFull);
+  if (tensors.w.is_bytes()) CheckByteSums(ctx.node(), spec, weights);
+  const Packed packed =
+      Pack<Kind, T>(state, tensors, weights, tensors.w.is_bytes() ? WeightStorage::kInt8 : WeightStorage::kFull);
   Compute<Kind, T>(ctx, spec, places, packed);
 }
 
@@ -286,20 +309,24 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
   state->flush_denormals = context.flush_denormals();
   const RecurrentOperands& at = *spec.operands;
   const auto constant = [&](int i) { return i >= 0 && context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
-  const Tensor w = WeightOf(spec, at.w, constant), r = WeightOf(spec, at.r, constant);
-  if (!w.defined() || !r.defined()) return state;
-  const WeightTensors weights{&w, &r, constant(at.b), constant(at.p)};
+  const NodeWeights weights{WeightOf(spec, at.w, constant), WeightOf(spec, at.r, constant), constant(at.b),
+                            constant(at.p)};
+  if (!weights.w.values.defined() || !weights.r.values.defined()) return state;
   const auto is_fed = [&](int i, const Tensor* tensor) { return i >= 0 && context.HasInput(i) && tensor == nullptr; };
   if (is_fed(at.b, weights.b) || is_fed(at.p, weights.p)) return state;
   // What has the wrong element type is for the run to refuse.
-  for (const Tensor* tensor : {weights.w, weights.r, weights.b, weights.p}) {
-    if (tensor != nullptr && (tensor->dtype() != weights.w->dtype() || !kFloatTypes.Has(tensor->dtype()))) return state;
-  }
+  const bool bytes = weights.w.is_bytes();
+  const TensorType type = bytes ? TensorType::kFloat : weights.w.values.dtype();
+  if (!kFloatTypes.Has(type) || (!bytes && weights.r.values.dtype() != type)) return state;
+  for (const Tensor* tensor : {weights.b, weights.p})
+    if (tensor != nullptr && tensor->dtype() != type) return state;
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
-  if (weights.w->dtype() == TensorType::kDouble) {
+  if (type == TensorType::kDouble) {
     state->packed = Pack<Kind, double>(*state, weights, sizes, WeightStorage::kFull);
   } else {
-    state->packed = Pack<Kind, float>(*state, weights, sizes, context.weight_storage());
+    const WeightStorage storage = bytes ? WeightStorage::kInt8 : context.weight_storage();
+    if (storage == WeightStorage::kInt8) CheckByteSums(context.node(), spec, sizes);
+    state->packed = Pack<Kind, float>(*state, weights, sizes, storage);
   }
   return state;
 }

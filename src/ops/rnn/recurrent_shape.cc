@@ -30,7 +30,7 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   const OptimShape* const r = dims_of(at.r, 3 - less);
   const OptimShape* const b = dims_of(at.b, 2 - less);
   const OptimShape* const p = dims_of(at.p, 2 - less);
-  const auto column = [&](const OptimShape& weights) { return spec.weights_transposed ? 1 : last(weights); };
+  const auto column = [&](const OptimShape& weights) { return spec.read_bytes != nullptr ? 1 : last(weights); };
   if (w != nullptr) inputs.Add(scope, *w, at.w, column(*w));
   if (r != nullptr) hidden.Add(scope, *r, at.r, column(*r));
   for (const int i : {at.h0, at.c0}) {
@@ -57,7 +57,7 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   for (const auto& [shape, i, factor] : multiples) {
     if (shape == nullptr) continue;
     if (!cell) directions.Add(scope, *shape, i, 0);
-    const int axis = cell ? 0 : spec.weights_transposed && shape->Rank() == 3 ? 2 : 1;
+    const int axis = cell ? 0 : spec.read_bytes != nullptr && shape->Rank() == 3 ? 2 : 1;
     if (factor == 1) {
       hidden.Add(scope, *shape, i, axis);
       continue;
@@ -83,7 +83,7 @@ void InferRecurrent(InferScope& scope, const RecurrentSpec& spec) {
   const OptimDim t = steps.Get(scope, "T"), n = rows.Get(scope, "N"), h = hidden.Get(scope, "H"), d(spec.directions);
   TensorType type = TensorType::kUndefined;
   for (const int i : {at.x, at.w, at.r, at.h0, at.c0}) {
-    const bool floats = spec.read_weight == nullptr || (i != at.w && i != at.r);
+    const bool floats = spec.read_bytes == nullptr || (i != at.w && i != at.r);
     if (type == TensorType::kUndefined && i >= 0 && floats) type = scope.InputType(i);
   }
   switch (spec.layout) {

@@ -2,9 +2,11 @@
 #include "passes/batch/batch_body.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "graph/captures.h"
+#include "graph/value_names.h"
 #include "model/set_attribute.h"
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnxseq/errors.h"
@@ -61,18 +63,18 @@ std::vector<OptimDim> ElementDims(const BatchInput& input, const std::string& na
 class Batcher {
  public:
   explicit Batcher(const BatchRequest& request)
-      : request_(request), body_(*request.body), element_(ElementModel(request)), captures_(element_.graph()) {}
+      : request_(request), body_(*request.body), element_(ElementModel(request)), captures_(body_) {}
 
   BatchedBody Run() {
     InferModel(context_, element_, nullptr, false);
     std::unordered_set<std::string> taken;
-    AddNames(element_.graph(), taken);
+    AddValueNames(element_.graph(), taken);
     graph_.emplace(*result_.model.mutable_graph(), std::move(taken));
     StartModel();
     Bind();
     const NodeOrder nodes = OrderNodes(body_);
     if (nodes.in_cycle >= 0 || !nodes.repeated.empty()) throw CannotBatch("its nodes have no order");
-    order_ = nodes.order;
+    order_ = LiveOnes(nodes.order);
     for (size_t p = 0; p < order_.size(); ++p)
       ForEachRead(body_.node(order_[p]), [&](const std::string& name) { last_read_[name] = p; });
     for (const ValueInfoProto& output : body_.output()) last_read_[std::string(output.name())] = order_.size();
@@ -144,6 +146,10 @@ class Batcher {
       if (input.form == BatchForm::kPacked) result_.lengths = std::max(result_.lengths, input.lengths + 1);
     }
     for (int k = 0; k < result_.lengths; ++k) {
+      // Where a node demands that a length be some number, or another one, elements that break this are to be named.
+      const OptimDim length = OptimDim::Symbol(LengthSymbol(k)), known = context_.Simplify(length);
+      if (known.IsInt()) throw CannotBatch(fmt::format("it takes no other length than {}", known.AsInt()));
+      if (known != length) throw CannotBatch("it takes no lengths that differ");
       const std::string name = graph_->NewName(LengthSymbol(k));
       *graph.add_input() = Described(name, TensorType::kInt64, {count});
       graph_->SetLengths(OptimDim::Symbol(LengthSymbol(k)), name);
@@ -155,6 +161,22 @@ class Batcher {
       *graph.add_input() = Described(name, input.dtype, ElementDims(input, CaptureSymbol(i)));
       Known(name, BatchForm::kUniform, name);
     }
+  }
+
+  // Nodes of this order that the body's outputs need.
+  std::vector<size_t> LiveOnes(std::vector<size_t> order) const {
+    std::unordered_set<std::string> read;
+    for (const ValueInfoProto& output : body_.output()) read.emplace(output.name());
+    std::vector<size_t> live;
+    for (const size_t i : order | std::views::reverse) {
+      const NodeProto& node = body_.node(i);
+      if (std::ranges::none_of(node.output(), [&](const String& name) { return read.contains(std::string(name)); }))
+        continue;
+      live.push_back(i);
+      ForEachRead(node, [&](const std::string& name) { read.insert(name); });
+    }
+    std::ranges::reverse(live);
+    return live;
   }
 
   const ShapeValue* Inferred(std::string_view name) const { return context_.Find(std::string(name)); }
@@ -219,6 +241,7 @@ class Batcher {
     std::string why = ApplyRule(node);
     if (why.empty()) {
       ++result_.batched_nodes;
+      result_.takes_empty = result_.takes_empty && node.op_type() != "Reshape";
       result_.recurrent =
           result_.recurrent || node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
       return;
@@ -317,6 +340,7 @@ class Batcher {
       const ShapeValue* inferred = Inferred(output);
       if (inferred == nullptr || !inferred->IsTensor() || inferred->Dtype() == TensorType::kUndefined)
         return fmt::format("the type of \"{}\" is not known", output.as_string());
+      if (inferred->Dtype() == TensorType::kString) return "it makes strings";
       value.dtype = inferred->Dtype();
       value.shape = context_.Simplify(inferred->Shape());
       const auto form = FormOf(value.shape);
@@ -386,8 +410,24 @@ class Batcher {
 
   // What has no rule so far, as one SequenceMap.
   void Flush() {
-    const std::vector<const NodeProto*> nodes = std::exchange(pending_, {});
-    std::set<std::string> made, read;
+    // The node at position_ has not been placed.
+    const auto is_awaited = [&](std::string_view name) {
+      const auto last = last_read_.find(std::string(name));
+      return last != last_read_.end() && last->second >= position_;
+    };
+    std::vector<const NodeProto*> nodes;
+    std::set<std::string> made, read, needed;
+    for (const NodeProto* node : std::exchange(pending_, {}) | std::views::reverse) {
+      // Those whose shapes alone were asked for are done.
+      if (std::ranges::none_of(node->output(), [&](const String& name) {
+            return is_awaited(name) || needed.contains(std::string(name));
+          }))
+        continue;
+      nodes.push_back(node);
+      ForEachRead(*node, [&](const std::string& name) { needed.insert(name); });
+    }
+    if (nodes.empty()) return;
+    std::ranges::reverse(nodes);
     for (const NodeProto* node : nodes)
       for (const String& output : node->output()) made.insert(std::string(output));
     for (const NodeProto* node : nodes)
@@ -410,9 +450,7 @@ class Batcher {
     }
     for (const NodeProto* node : nodes) *inner.add_node() = *node;
     for (const std::string& name : made) {
-      // The node at position_ has not been placed.
-      const auto last = last_read_.find(name);
-      if (name.empty() || last == last_read_.end() || last->second < position_) continue;
+      if (!is_awaited(name)) continue;
       const ShapeValue* inferred = Inferred(name);
       if (inferred == nullptr || !inferred->IsTensor() || inferred->Dtype() == TensorType::kUndefined) {
         throw CannotBatch(fmt::format("the type of \"{}\" is not known", name));

@@ -60,6 +60,8 @@ struct BatchedBody {
   // Operators that still run element by element, "NonZero node "n": why".
   std::vector<std::string> per_element;
   int64_t batched_nodes = 0;
+  // Packed elements may have length 0. Reshape takes a 0 for something else.
+  bool takes_empty = true;
   bool recurrent = false;  // LSTM, GRU or RNN are among the batched ones
   // Bytes of the largest values of one element, packed ones counted for one unit of their length.
   double fixed_bytes = 0, bytes_per_unit = 0;

@@ -64,6 +64,7 @@ bool BatchFirstAxis(BatchNode& node) {
   const Batched& x = node.inputs[0];
   if (!node.AreUniform(1)) return node.Fail("a further input differs between elements");
   if (x.rank() < 2) return node.Fail("an element has no batch axis");
+  if (node.attrs.Int("training_mode", 0) != 0) return node.Fail("its statistics are those of the batch");
   if (x.IsUniform()) return node.Fail("a further input differs between elements");
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const Batched& out = node.outputs[i];

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/captures.h"
+#include "graph/value_names.h"
 #include "ops/infer_graph.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -12,7 +12,7 @@ namespace {
 
 std::unordered_set<std::string> NamesIn(const GraphProto& graph) {
   std::unordered_set<std::string> names;
-  AddNames(graph, names);
+  AddValueNames(graph, names);
   return names;
 }
 
@@ -52,7 +52,7 @@ bool Fragment::Reads(const std::string& name) const {
   });
 }
 
-void Fragment::PutBefore(int n) {
+void Fragment::Put() {
   std::map<std::string, int> values = bound_;
   values[std::string()] = GraphEdit::kAbsent;
   for (TensorProto& tensor : graph_.initializer()) {
@@ -72,7 +72,7 @@ void Fragment::PutBefore(int n) {
     const std::vector<int> inputs = numbers(node.input()), outputs = numbers(node.output());
     node.clear_input();
     node.clear_output();
-    edit_.AddNode(std::move(node), inputs, outputs, n);
+    edit_.AddNode(std::move(node), inputs, outputs);
   }
 }
 

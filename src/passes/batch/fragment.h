@@ -31,8 +31,8 @@ class Fragment {
   // Sorts the nodes, and drops those that none of `wanted` depends on.
   void Prune(std::span<const std::string> wanted);
   bool Reads(const std::string& name) const;
-  // Moves all into the edited graph, before node n.
-  void PutBefore(int n);
+  // Moves all into the edited graph.
+  void Put();
   // Moves all into a graph that gives `outputs` and reads the edited graph's values by name.
   GraphProto AsBody(std::string_view name, std::span<const std::string> outputs);
 

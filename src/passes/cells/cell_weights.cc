@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -56,7 +58,8 @@ class Weights {
     for (const auto& [product, number] : sum) {
       const int source = Operand(symbols()[product[0]]).source;
       if (!columns_.emplace(source, result_.input_size).second) continue;
-      result_.inputs.push_back(reader_.leaf(source).input);
+      result_.inputs.push_back(reader_.leaf(source));
+      result_.leaves.push_back(source);
       result_.input_size += reader_.LeafWidth(source);
     }
   }
@@ -115,6 +118,11 @@ class Weights {
 CellWeights MakeWeights(const StepReader& reader, const Cell& cell, TensorType type, int64_t hidden_size) {
   if (type == TensorType::kDouble) return Weights<double>(reader, cell, hidden_size).Take();
   return Weights<float>(reader, cell, hidden_size).Take();
+}
+
+std::string Describe(const Cell& cell, const CellWeights& weights, bool reversed) {
+  return fmt::format("{} {} of {} units over {} inputs{}", cell.op_type == "GRU" ? "a" : "an", cell.op_type,
+                     weights.hidden_size, weights.input_size, reversed ? ", backwards" : "");
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::cells

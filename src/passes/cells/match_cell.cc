@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "passes/cells/cell.h"
 
@@ -9,43 +9,55 @@ namespace {
 
 using Kind = Symbol::Kind;
 
+constexpr int kAbsent = GraphEdit::kAbsent;
+
 bool SameFunction(const Symbol& a, const Symbol& b) {
   return a.function == b.function && a.alpha == b.alpha && a.beta == b.beta;
 }
 
+// f(-x) = 1 - f(x)
+bool IsSymmetric(const Symbol& call) {
+  return call.function == "Sigmoid" || (call.function == "HardSigmoid" && call.beta == 0.5f);
+}
+
+constexpr const char* kDifferent = "its gates have different functions";
+
 class Matching {
  public:
-  explicit Matching(StepReader& reader) : reader_(reader), symbols_(reader.symbols()) {}
+  Matching(const StepReader& reader, const Update& update)
+      : symbols_(reader.symbols()), update_(update), h_(update.hidden), c_(update.state) {}
 
-  Cell Lstm(int hidden, int state);
-  Cell GruOrRnn(int hidden);
+  Cell Lstm() const;
+  Cell GruOrRnn() const;
 
  private:
   bool IsCall(int symbol) const { return symbols_[symbol].kind == Kind::kCall; }
   bool Is(int symbol, Kind kind) const { return symbols_[symbol].kind == kind; }
-  bool IsStep(int symbol) const {
-    return Is(symbol, Kind::kValue) && reader_.leaf(symbols_[symbol].source).carried == GraphEdit::kAbsent;
+  // Columns of a state, or of what comes in.
+  bool IsOf(int symbol, int whole) const {
+    return whole != kAbsent && Is(symbol, Kind::kValue) && symbols_[symbol].source == symbols_[whole].source;
   }
-  // The columns of h or c that all gates take part in: from the first on.
-  bool IsPartOf(int symbol, int whole) const {
-    return Is(symbol, Kind::kValue) && symbols_[symbol].source == symbols_[whole].source;
-  }
+  bool IsStep(int symbol) const { return Is(symbol, Kind::kValue) && !IsOf(symbol, h_) && !IsOf(symbol, c_); }
   // The only other factor, when the product is of `symbol` and a call.
   int CallBeside(const Product& product, int symbol) const {
-    if (product.size() != 2) return GraphEdit::kAbsent;
+    if (product.size() != 2) return kAbsent;
     const int other = product[0] == symbol ? product[1] : product[0];
-    return std::ranges::find(product, symbol) != product.end() && IsCall(other) ? other : GraphEdit::kAbsent;
+    return std::ranges::find(product, symbol) != product.end() && IsCall(other) ? other : kAbsent;
   }
-  // `state`: what the recurrent weights are multiplied by: h or columns of it, together with `reset` where that is one.
-  Gate Split(const Sum& sum, int hidden, int reset, int peephole) const;
-  Gate Candidate(const Sum& sum, int hidden, int& reset, std::optional<Gate>& before_reset) const;
-  Sum TakeOutputPeephole(Sum& sum, const Sum& next_state, int forget, int state) const;
+  bool AreCalls(const Product& product) const {
+    return std::ranges::all_of(product, [&](int symbol) { return IsCall(symbol); });
+  }
+  // `reset`: what h is multiplied by before the recurrent weights.
+  Gate Split(const Sum& sum, int reset = kAbsent) const;
+  Gate Candidate(const Sum& sum, int& reset, std::optional<Gate>& before_reset) const;
+  Sum TakeOutputPeephole(Sum& sum, int forget) const;
 
-  StepReader& reader_;
   const Symbols& symbols_;
+  const Update& update_;
+  int h_, c_;
 };
 
-Gate Matching::Split(const Sum& sum, int hidden, int reset, int peephole) const {
+Gate Matching::Split(const Sum& sum, int reset) const {
   Gate gate;
   for (const auto& term : sum) {
     const Product& product = term.first;
@@ -55,14 +67,12 @@ Gate Matching::Split(const Sum& sum, int hidden, int reset, int peephole) const 
     if (product.size() == 1 && Is(product[0], Kind::kMatMul)) {
       const Product& argument = symbols_[product[0]].argument;
       if (argument.size() == 1 && IsStep(argument[0])) part = &gate.input;
-      if (reset == GraphEdit::kAbsent && argument.size() == 1 && IsPartOf(argument[0], hidden)) part = &gate.recurrent;
-      if (reset != GraphEdit::kAbsent && argument.size() == 2 && CallBeside(argument, hidden) == reset)
-        part = &gate.recurrent;
+      if (reset == kAbsent && argument.size() == 1 && IsOf(argument[0], h_)) part = &gate.recurrent;
+      if (reset != kAbsent && argument.size() == 2 && CallBeside(argument, h_) == reset) part = &gate.recurrent;
     }
-    if (peephole != GraphEdit::kAbsent && product.size() == 2) {
-      const int other = product[0] == peephole ? product[1] : product[0];
-      if (std::ranges::find(product, peephole) != product.end() && Is(other, Kind::kVector)) part = &gate.peephole;
-    }
+    if (product.size() == 2 && c_ != kAbsent && std::ranges::find(product, c_) != product.end() &&
+        Is(Without(product, c_)[0], Kind::kVector))
+      part = &gate.peephole;
     if (part == nullptr) throw NotACell{"a gate takes more than inputs, the state and constants"};
     part->insert(term);
   }
@@ -70,79 +80,70 @@ Gate Matching::Split(const Sum& sum, int hidden, int reset, int peephole) const 
 }
 
 // P times the next c, which the output gate's sum has expanded: taken out of it, P times c as it is for other gates.
-Sum Matching::TakeOutputPeephole(Sum& sum, const Sum& next_state, int forget, int state) const {
+Sum Matching::TakeOutputPeephole(Sum& sum, int forget) const {
   Sum peephole;
   const Sum before = sum;
   for (const auto& [product, number] : before) {
     if (product.size() != 3 || std::ranges::find(product, forget) == product.end() ||
-        std::ranges::find(product, state) == product.end())
+        std::ranges::find(product, c_) == product.end())
       continue;
-    const int vector = Without(Without(product, forget), state).front();
+    const int vector = Without(Without(product, forget), c_)[0];
     if (!Is(vector, Kind::kVector)) continue;
-    Add(sum, Multiply(next_state, {{{vector}, number}}), -1);
-    Add(peephole, Multiply({{{state}, 1}}, {{{vector}, number}}));
+    Add(sum, Multiply(update_.next_state, {{{vector}, number}}), -1);
+    Add(peephole, Multiply({{{c_}, 1}}, {{{vector}, number}}));
   }
   return peephole;
 }
 
 // c' = f c + i g, or f c + (1 - f) g; h' = o h(c').
-Cell Matching::Lstm(int hidden, int state) {
+Cell Matching::Lstm() const {
   constexpr const char* kOther = "its states do not go on as those of an LSTM";
-  const int h = reader_.CarriedSymbol(hidden), c = reader_.CarriedSymbol(state);
-  const Sum next_c = reader_.ReadNext(state), next_h = reader_.ReadNext(hidden);
-  int f = GraphEdit::kAbsent, i = GraphEdit::kAbsent, g = GraphEdit::kAbsent;
-  for (const auto& [product, number] : next_c)
-    if (const int call = CallBeside(product, c); call >= 0 && number == 1) f = call;
+  int f = kAbsent, i = kAbsent, g = kAbsent;
+  for (const auto& [product, number] : update_.next_state)
+    if (const int call = CallBeside(product, c_); call >= 0 && number == 1) f = call;
   if (f < 0) throw NotACell{kOther};
-  Cell cell{.op_type = "LSTM", .hidden = hidden, .state = state};
-  Sum rest = next_c;
-  Add(rest, Multiply({{{f}, 1}}, {{{c}, 1}}), -1);
-  const auto is_call_times = [&](const std::pair<const Product, double>& term, size_t size) {
-    return term.first.size() == size && std::ranges::all_of(term.first, [&](int symbol) { return IsCall(symbol); });
-  };
-  if (rest.size() == 1 && is_call_times(*rest.begin(), 2) && rest.begin()->second == 1) {
-    i = rest.begin()->first[0], g = rest.begin()->first[1];
+  Cell cell{.op_type = "LSTM"};
+  Sum rest = update_.next_state;
+  Add(rest, Multiply({{{f}, 1}}, {{{c_}, 1}}), -1);
+  if (rest.size() == 1) {
+    const auto& [product, number] = *rest.begin();
+    if (product.size() != 2 || !AreCalls(product) || number != 1) throw NotACell{kOther};
+    i = product[0], g = product[1];
     if (!SameFunction(symbols_[i], symbols_[f])) std::swap(i, g);
-    if (!SameFunction(symbols_[i], symbols_[f])) throw NotACell{"its gates have different functions"};
-  } else if (rest.size() == 2) {
-    for (const auto& term : rest)
-      if (is_call_times(term, 1) && term.second == 1) g = term.first[0];
-    cell.input_forget = true;
+    if (!SameFunction(symbols_[i], symbols_[f])) throw NotACell{kDifferent};
+  } else {
+    for (const auto& [product, number] : rest)
+      if (product.size() == 1 && AreCalls(product) && number == 1) g = product[0];
     if (g < 0) throw NotACell{kOther};
     Add(rest, Multiply({{{g}, 1}}, {{{}, 1}, {{f}, -1}}), -1);
     if (!rest.empty()) throw NotACell{kOther};
-  } else {
-    throw NotACell{kOther};
+    cell.input_forget = true;
   }
-  if (next_h.size() != 1 || !is_call_times(*next_h.begin(), 2) || next_h.begin()->second != 1) throw NotACell{kOther};
-  int o = next_h.begin()->first[0], out = next_h.begin()->first[1];
-  if (symbols_[out].sum != next_c) std::swap(o, out);
-  if (symbols_[out].sum != next_c) throw NotACell{kOther};
-  if (!SameFunction(symbols_[o], symbols_[f])) throw NotACell{"its gates have different functions"};
+  const Sum& next_h = update_.next_hidden;
+  if (next_h.size() != 1 || next_h.begin()->second != 1) throw NotACell{kOther};
+  const Product& product = next_h.begin()->first;
+  if (product.size() != 2 || !AreCalls(product)) throw NotACell{kOther};
+  int o = product[0], out = product[1];
+  if (symbols_[out].sum != update_.next_state) std::swap(o, out);
+  if (symbols_[out].sum != update_.next_state) throw NotACell{kOther};
+  if (!SameFunction(symbols_[o], symbols_[f])) throw NotACell{kDifferent};
   Sum output = symbols_[o].sum;
-  const Sum output_peephole = TakeOutputPeephole(output, next_c, f, c);
-  // Coupled: the operator computes f as 1 - i.
-  const Sum forget = symbols_[f].sum;
+  Sum output_peephole = TakeOutputPeephole(output, f);
+  // Coupled gates: the operator has f = 1 - i.
   Sum input;
-  if (cell.input_forget) {
-    const Symbol& call = symbols_[f];
-    if (call.function != "Sigmoid" && !(call.function == "HardSigmoid" && call.beta == 0.5f))
-      throw NotACell{"its gates are coupled by a function that is not symmetric"};
-    Add(input, forget, -1);
-  } else {
-    input = symbols_[i].sum;
-  }
-  const auto gate = [&](const Sum& sum) { return Split(sum, h, GraphEdit::kAbsent, c); };
-  cell.gates = {gate(input), gate(output), gate(forget),
-                Split(symbols_[g].sum, h, GraphEdit::kAbsent, GraphEdit::kAbsent)};
-  if (!cell.gates[1].peephole.empty()) throw NotACell{"its output gate takes the state of before"};
-  cell.gates[1].peephole = output_peephole;
+  if (cell.input_forget && !IsSymmetric(symbols_[f]))
+    throw NotACell{"its gates are coupled by a function that is not symmetric"};
+  Add(input, symbols_[cell.input_forget ? f : i].sum, cell.input_forget ? -1 : 1);
+  cell.gates = {Split(input), Split(output), Split(symbols_[f].sum), Split(symbols_[g].sum)};
+  if (!cell.gates[1].peephole.empty() || !cell.gates[3].peephole.empty())
+    throw NotACell{"c goes into gates that do not take it"};
+  cell.gates[1].peephole = std::move(output_peephole);
   cell.functions = {symbols_[f], symbols_[g], symbols_[out]};
   return cell;
 }
 
 // The candidate of a GRU: x W + (r h) R, or x W + r (h R + b); finds r.
-Gate Matching::Candidate(const Sum& sum, int hidden, int& reset, std::optional<Gate>& before_reset) const {
+Gate Matching::Candidate(const Sum& sum, int& reset, std::optional<Gate>& before_reset) const {
   Sum rest, inner;
   for (const auto& [product, number] : sum) {
     const auto call = std::ranges::find_if(product, [&](int symbol) { return IsCall(symbol); });
@@ -150,76 +151,66 @@ Gate Matching::Candidate(const Sum& sum, int hidden, int& reset, std::optional<G
       rest.emplace(product, number);
       continue;
     }
-    if (reset != GraphEdit::kAbsent && reset != *call) throw NotACell{"its candidate has several gates"};
+    if (reset != kAbsent && reset != *call) throw NotACell{"its candidate has several gates"};
     reset = *call;
     inner.emplace(Without(product, reset), number);
   }
-  if (reset != GraphEdit::kAbsent) {
-    before_reset = Split(inner, hidden, GraphEdit::kAbsent, GraphEdit::kAbsent);
-    Gate gate = Split(rest, hidden, GraphEdit::kAbsent, GraphEdit::kAbsent);
+  if (reset != kAbsent) {
+    before_reset = Split(inner);
+    Gate gate = Split(rest);
     if (!gate.recurrent.empty() || !before_reset->input.empty())
       throw NotACell{"its reset gate does not stand before the state's product alone"};
     return gate;
   }
   for (const auto& [product, number] : rest) {
     if (product.size() != 1 || !Is(product[0], Kind::kMatMul)) continue;
-    if (const int call = CallBeside(symbols_[product[0]].argument, hidden); call >= 0) reset = call;
+    if (const int call = CallBeside(symbols_[product[0]].argument, h_); call >= 0) reset = call;
   }
-  if (reset == GraphEdit::kAbsent) throw NotACell{"its candidate has no reset gate"};
-  return Split(rest, hidden, reset, GraphEdit::kAbsent);
+  if (reset == kAbsent) throw NotACell{"its candidate has no reset gate"};
+  return Split(rest, reset);
 }
 
 // h' = (1 - z) n + z h, or with z the other way round; h' = f(..).
-Cell Matching::GruOrRnn(int hidden) {
-  const int h = reader_.CarriedSymbol(hidden);
-  const Sum next = reader_.ReadNext(hidden);
+Cell Matching::GruOrRnn() const {
+  const Sum& next = update_.next_hidden;
   if (next.size() == 1 && next.begin()->first.size() == 1 && next.begin()->second == 1 &&
-      IsCall(next.begin()->first[0])) {
-    const int call = next.begin()->first[0];
-    return {.op_type = "RNN",
-            .hidden = hidden,
-            .gates = {Split(symbols_[call].sum, h, GraphEdit::kAbsent, GraphEdit::kAbsent)},
-            .functions = {symbols_[call]}};
+      AreCalls(next.begin()->first)) {
+    const Symbol& call = symbols_[next.begin()->first[0]];
+    return {.op_type = "RNN", .gates = {Split(call.sum)}, .functions = {call}};
   }
   constexpr const char* kOther = "its state does not go on as that of a GRU or RNN";
-  int z = GraphEdit::kAbsent, n = GraphEdit::kAbsent;
+  int z = kAbsent, n = kAbsent, r = kAbsent;
   double sign = 0;
   for (const auto& [product, number] : next)
-    if (const int call = CallBeside(product, h); call >= 0) z = call, sign = number;
+    if (const int call = CallBeside(product, h_); call >= 0) z = call, sign = number;
   for (const auto& [product, number] : next)
-    if (product.size() == 2 && product[0] != h && product[1] != h)
-      if (const int call = CallBeside(product, z); call >= 0) n = call;
+    if (const int call = CallBeside(product, z); call >= 0) n = call;
   if (z < 0 || n < 0 || (sign != 1 && sign != -1)) throw NotACell{kOther};
   const Sum keep = sign > 0 ? Sum{{{z}, 1}} : Sum{{{}, 1}, {{z}, -1}};
   Sum take{{{}, 1}}, rest = next;
   Add(take, keep, -1);
-  Add(rest, Multiply(keep, {{{h}, 1}}), -1);
+  Add(rest, Multiply(keep, {{{h_}, 1}}), -1);
   Add(rest, Multiply(take, {{{n}, 1}}), -1);
   if (!rest.empty()) throw NotACell{kOther};
 
-  Cell cell{.op_type = "GRU", .hidden = hidden};
-  int r = GraphEdit::kAbsent;
-  Gate candidate = Candidate(symbols_[n].sum, h, r, cell.reset);
+  Cell cell{.op_type = "GRU"};
+  Gate candidate = Candidate(symbols_[n].sum, r, cell.reset);
   const Symbol &update = symbols_[z], &reset = symbols_[r];
-  if (!SameFunction(update, reset)) throw NotACell{"its gates have different functions"};
+  if (!SameFunction(update, reset)) throw NotACell{kDifferent};
+  if (sign < 0 && !IsSymmetric(update))
+    throw NotACell{"its update gate is turned round by a function that is not symmetric"};
   Sum update_sum;
-  if (sign < 0 && update.function != "Sigmoid" && !(update.function == "HardSigmoid" && update.beta == 0.5f))
-    throw NotACell{"its update gate is turned round, and its function is not symmetric"};
   Add(update_sum, update.sum, sign);
-  const auto gate = [&](const Sum& sum) { return Split(sum, h, GraphEdit::kAbsent, GraphEdit::kAbsent); };
-  cell.gates = {gate(update_sum), gate(reset.sum), std::move(candidate)};
+  cell.gates = {Split(update_sum), Split(reset.sum), std::move(candidate)};
   cell.functions = {update, symbols_[n]};
   return cell;
 }
 
 }  // namespace
 
-Cell MatchCell(StepReader& reader, const std::vector<int>& carried) {
-  if (carried.size() == 1) return Matching(reader).GruOrRnn(carried[0]);
-  if (carried.size() != 2) throw NotACell{"it has " + std::to_string(carried.size()) + " states"};
-  // h' is one product, c' a sum of two.
-  const bool in_order = reader.ReadNext(carried[0]).size() == 1;
-  return Matching(reader).Lstm(carried[in_order ? 0 : 1], carried[in_order ? 1 : 0]);
+Cell MatchCell(const StepReader& reader, const Update& update) {
+  const Matching matching(reader, update);
+  return update.state == kAbsent ? matching.GruOrRnn() : matching.Lstm();
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::cells

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/node_attributes.h"
 #include "passes/cells/cell_sums.h"
 #include "passes/fold_constants.h"
 #include "values/tensor_proto.h"
@@ -24,6 +25,10 @@ int PassedOn(const GraphEdit& graph, int n) {
 }
 
 }  // namespace
+
+bool IsLastAxis(int64_t axis, const OptimShape& shape) {
+  return axis == -1 || (!shape.IsUnknown() && axis == static_cast<int64_t>(shape.Rank()) - 1);
+}
 
 const Carried* StepBody::CarriedAt(Place place) const {
   if (place.graph != body) return nullptr;
@@ -50,12 +55,74 @@ Place StepBody::Resolve(Place place) const {
       place.value = before;
     } else if (const Carried* value = CarriedAt(place); value != nullptr && IsInvariant(*value)) {
       place = {outer, value->initial};
-    } else if (graph == body && body->IsOutside(v)) {
+    } else if (graph == body && body != outer && body->IsOutside(v)) {
       place = {outer, outer->Find(body->name(v))};
     } else {
       return place;
     }
   }
+}
+
+std::vector<Place> StepBody::Parts(Place place) const {
+  constexpr size_t kMaxParts = 64;
+  std::vector<Place> parts, rest{place};
+  while (!rest.empty()) {
+    place = Resolve(rest.back());
+    rest.pop_back();
+    const auto [graph, v] = place;
+    const int n = graph->producer(v);
+    if (n == kAbsent || !graph->Is(n, "Concat") || parts.size() + rest.size() > kMaxParts ||
+        !IsLastAxis(NodeAttributes(graph->node(n)).Int("axis"), graph->ShapeOf(v))) {
+      parts.push_back(place);
+      continue;
+    }
+    for (size_t i = graph->inputs(n).size(); i-- > 0;) rest.push_back({graph, graph->inputs(n)[i]});
+  }
+  return parts;
+}
+
+std::optional<StepInput> StepBody::FixedPart(Place place) const {
+  place = Resolve(place);
+  const GraphEdit& graph = *place.graph;
+  int v = place.value, n = graph.producer(v);
+  while (n != kAbsent && (graph.Is(n, "Squeeze") || graph.Is(n, "Unsqueeze") || graph.Is(n, "Reshape"))) {
+    v = Resolve({&graph, graph.input(n, 0)}).value;
+    n = graph.producer(v);
+  }
+  if (n == kAbsent || (!graph.Is(n, "Gather") && !graph.Is(n, "Split") && !graph.Is(n, "Slice"))) return std::nullopt;
+  const int data = Resolve({&graph, graph.input(n, 0)}).value;
+  const OptimShape shape = graph.ShapeOf(data);
+  if (shape.IsUnknown()) return std::nullopt;
+  const auto rank = static_cast<int64_t>(shape.Rank());
+  const auto number = [&](size_t i) -> std::optional<int64_t> {
+    const auto known = Number({&graph, graph.input(n, i)});
+    return known && known->IsInt() ? std::optional(known->AsInt()) : std::nullopt;
+  };
+  StepInput part{.value = data, .axis = NodeAttributes(graph.node(n)).Int("axis", 0)};
+  if (graph.Is(n, "Slice")) {
+    const auto start = number(1), end = number(2), axis = number(3), step = number(4);
+    if (!start || !end || !axis || step.value_or(1) != 1 || *end != *start + 1 || *end == 0) return std::nullopt;
+    part.axis = *axis;
+    part.index = *start;
+  } else if (graph.Is(n, "Gather")) {
+    const auto index = number(1);
+    if (!index) return std::nullopt;
+    part.index = *index;
+  }
+  if (part.axis < 0) part.axis += rank;
+  if (part.axis < 0 || part.axis + 1 >= rank) return std::nullopt;
+  const auto axis = static_cast<size_t>(part.axis);
+  if (graph.Is(n, "Split")) {
+    part.index = 0;
+    for (const int output : graph.outputs(n)) {
+      const OptimShape size = output == kAbsent ? OptimShape::Unknown() : graph.ShapeOf(output);
+      if (size.Rank() != shape.Rank() || !(size[axis] == OptimDim(1))) return std::nullopt;
+      if (output == v) break;
+      ++part.index;
+    }
+  }
+  if (part.index < 0) part.index += shape[axis].IsInt() ? shape[axis].AsInt() : 0;
+  return part.index < 0 ? std::nullopt : std::optional(part);
 }
 
 const Tensor& StepBody::Constant(Place place) const {

@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "onnxseq/value.h"
@@ -25,11 +26,14 @@ struct Carried {
   int initial, result;  // of the graph around: before the first step, and after the last (kAbsent: nobody asked)
 };
 
-// One index along `axis` of a value of the graph around for each step.
+// What a step takes: one index along `axis` of a value of the graph around, the number of the step or, `reversed`, that
+// of the last one less it; or always `index`, where that is not kEach; or, axis being kWhole, a value as it is.
 struct StepInput {
-  int value;
-  int64_t axis;
-  bool reversed;  // the last index first
+  static constexpr int64_t kWhole = -1, kEach = -1;
+  int value = GraphEdit::kAbsent;
+  int64_t axis = kWhole;
+  bool reversed = false;
+  int64_t index = kEach;
   friend auto operator<=>(const StepInput&, const StepInput&) = default;
 };
 
@@ -48,11 +52,19 @@ struct StepBody {
   std::vector<StepOutput> outputs;
   // The values of a Loop's body that count the steps, and that say the step is to be done.
   int iteration = GraphEdit::kAbsent, condition = GraphEdit::kAbsent;
+  // Values of the body that are taken as they are, whatever makes them; `is_open`: so are those whose nodes mean
+  // nothing to cells. For steps that stand beside each other in one graph, which is body and graph around at once.
+  std::set<int> cuts;
+  bool is_open = false;
 
   // Where the value comes from: past nodes that change nothing, and, for what is the same in all steps, to the graph
   // around.
   Place Resolve(Place place) const;
   bool IsOuter(Place place) const { return place.graph == outer; }
+  // What Concats along the last axis put together, from left to right; the value itself where there is none.
+  std::vector<Place> Parts(Place place) const;
+  // Of a value that is one index, always the same, along another axis than the last of another value.
+  std::optional<StepInput> FixedPart(Place place) const;
   // Null when it is not one. Of a resolved place.
   const Carried* CarriedAt(Place place) const;
   bool IsInvariant(const Carried& value) const;
@@ -69,6 +81,9 @@ struct StepBody {
   mutable std::map<int, std::optional<OptimDim>> counters_;  // by Carried::in; what is being found out has its own name
   mutable int depth_ = 0;
 };
+
+// Of a value of that shape; -1 is the last axis of all.
+bool IsLastAxis(int64_t axis, const OptimShape& shape);
 
 // The number of the step, counted from 0.
 OptimDim StepNumber();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "graph/node_attributes.h"
@@ -32,10 +33,6 @@ constexpr Function kFunctions[] = {{"Sigmoid"},
 int64_t Axis(int64_t axis, const OptimShape& shape) {
   return axis < 0 && !shape.IsUnknown() ? axis + static_cast<int64_t>(shape.Rank()) : axis;
 }
-bool IsLast(int64_t axis, const OptimShape& shape) {
-  return axis == -1 || (!shape.IsUnknown() && axis == static_cast<int64_t>(shape.Rank()) - 1);
-}
-
 template <class Fn>
 auto WithFloats(const Tensor& tensor, Fn fn) {
   if (tensor.dtype() == TensorType::kDouble) return fn(tensor.View<double>());
@@ -61,11 +58,12 @@ int64_t StepReader::Width(Place place) const {
   return shape.Dims().back().AsInt();
 }
 
-std::optional<StepReader::Rows> StepReader::RowsOf(Place place) const {
+std::optional<StepReader::Rows> StepReader::RowsOf(Place place, int64_t without) const {
   const OptimShape shape = place.graph->ShapeOf(place.value);
   if (shape.IsUnknown() || shape.Empty()) return std::nullopt;
   Rows rows;
   for (size_t i = 0; i + 1 < shape.Rank(); ++i) {
+    if (static_cast<int64_t>(i) == without) continue;
     // One that is declared as "?" may be any.
     if (const std::string* name = SymbolName(shape[i]); name != nullptr && *name == "?") return std::nullopt;
     if (!(shape[i] == OptimDim(1))) rows.push_back(shape[i]);
@@ -78,17 +76,37 @@ Sum StepReader::Read(int value) {
   return Read(place, {0, Width(place)});
 }
 
-int StepReader::CarriedSymbol(int carried) {
-  const Place place{steps_.body, steps_.carried[static_cast<size_t>(carried)].in};
+Sum StepReader::ReadMade(int value, int through) {
+  const Place place = steps_.Resolve({steps_.body, value});
+  const int n = place.graph->producer(place.value);
+  if (n == kAbsent) throw NotACell{"it uses " + Quoted(place)};
+  through_ = through;
+  depth_ = 0;
+  Sum sum = ReadNode(place, n, {0, Width(place)});
+  through_ = kAbsent;
+  return sum;
+}
+
+int StepReader::WholeSymbol(int value) {
+  const Place place{steps_.body, value};
   return Read(place, {0, Width(place)}).begin()->first.front();
+}
+
+std::optional<StepInput> StepReader::LeafAt(Place place) const {
+  if (steps_.is_open && place.value != through_)
+    if (const auto part = steps_.FixedPart(place); part && RowsOf({place.graph, part->value}, part->axis) == rows_)
+      return part;
+  const bool is_cut = steps_.cuts.contains(place.value) && place.value != through_;
+  if (is_cut || steps_.CarriedAt(place) != nullptr) return StepInput{.value = place.value};
+  return InputAt(place);
 }
 
 Sum StepReader::Read(Place place, Columns columns) {
   constexpr int kMaxDepth = 200;
   place = steps_.Resolve(place);
-  const auto key = std::make_tuple(place, columns.begin, columns.width);
+  const auto key = std::make_tuple(place, columns.begin, columns.width, through_);
   if (const auto it = read_.find(key); it != read_.end()) return it->second;
-  if (const Carried* carried = steps_.CarriedAt(place); carried == nullptr && steps_.IsOuter(place))
+  if (place.graph != steps_.body)
     throw NotACell{fmt::format("it uses {}, which is the same in all steps and not constant", Quoted(place))};
   const auto rows = RowsOf(place);
   if (!rows || *rows != rows_)
@@ -96,14 +114,15 @@ Sum StepReader::Read(Place place, Columns columns) {
   if (depth_ > kMaxDepth) throw NotACell{"its nodes are too many in a row"};
   ++depth_;
   Sum sum;
-  if (const Carried* carried = steps_.CarriedAt(place)) {
-    sum = LeafColumns({.carried = static_cast<int>(carried - steps_.carried.data())}, Width(place), columns);
-  } else if (const auto input = InputAt(place)) {
-    sum = LeafColumns({.input = *input}, Width(place), columns);
-  } else {
-    const int n = place.graph->producer(place.value);
-    if (n == kAbsent) throw NotACell{"it uses " + Quoted(place)};
+  if (const auto leaf = LeafAt(place)) {
+    const auto ahead = ReadAhead(*leaf, columns);
+    sum = ahead ? *ahead : LeafColumns(*leaf, place, Width(place), columns);
+  } else if (const int n = place.graph->producer(place.value); n != kAbsent) {
     sum = ReadNode(place, n, columns);
+  } else if (steps_.is_open) {
+    sum = LeafColumns({.value = place.value}, place, Width(place), columns);
+  } else {
+    throw NotACell{"it uses " + Quoted(place)};
   }
   --depth_;
   return read_.emplace(key, std::move(sum)).first->second;
@@ -139,7 +158,7 @@ Sum StepReader::ReadNode(Place place, int n, Columns columns) {
 
 Sum StepReader::ReadOperand(Place place, int64_t of, Columns columns) {
   if (place.value == kAbsent) throw NotACell{"a node has no input"};
-  if (steps_.Constant(place).defined()) {
+  if (steps_.Constant(place).defined() && !steps_.cuts.contains(steps_.Resolve(place).value)) {
     const Tensor& tensor = steps_.Constant(place);
     const int64_t last = tensor.rank() == 0 ? 1 : tensor.dim(tensor.rank() - 1);
     if (last != tensor.NumElements() || (last != 1 && last != of))
@@ -166,26 +185,78 @@ Sum StepReader::ReadConstant(Place place, Columns columns) {
   });
 }
 
+// Each step of some models has copies of its own.
 int StepReader::ConstantSource(Place place, bool transposed) {
-  const std::pair entry(steps_.Resolve(place), transposed);
-  const auto it = std::ranges::find(constants_, entry);
+  const Tensor& tensor = steps_.Constant(place);
+  const auto it = std::ranges::find_if(constants_, [&](const auto& entry) {
+    const Tensor& other = steps_.Constant(entry.first);
+    return entry.second == transposed && other.dtype() == tensor.dtype() && other.shape() == tensor.shape() &&
+           (other.data() == tensor.data() || std::memcmp(other.data(), tensor.data(), tensor.ByteSize()) == 0);
+  });
   if (it != constants_.end()) return static_cast<int>(it - constants_.begin());
-  constants_.push_back(entry);
+  constants_.emplace_back(place, transposed);
   return static_cast<int>(constants_.size() - 1);
 }
 
-Sum StepReader::LeafColumns(const Leaf& leaf, int64_t width, Columns columns) {
+Sum StepReader::LeafColumns(const StepInput& leaf, Place place, int64_t width, Columns columns) {
   const auto it = std::ranges::find(leaves_, leaf);
   const auto source = static_cast<int>(it - leaves_.begin());
   if (it == leaves_.end()) {
     leaves_.push_back(leaf);
+    leaf_values_.push_back(place.value);
     leaf_widths_.push_back(width);
   }
   return {{{symbols_.Intern({.source = source, .column = columns.begin, .width = columns.width})}, 1}};
 }
 
+std::optional<Sum> StepReader::ReadAhead(StepInput input, Columns columns) {
+  if (input.axis == StepInput::kWhole) return std::nullopt;
+  const GraphEdit& graph = *steps_.outer;
+  Place place = steps_.Resolve({&graph, input.value});
+  Sum added;
+  for (;;) {
+    const int n = graph.producer(place.value);
+    if (n == kAbsent) return std::nullopt;
+    if (graph.Is(n, "Transpose")) {
+      const auto perm = NodeAttributes(graph.node(n)).FindInts("perm");
+      if (!perm || static_cast<int64_t>(perm->size()) <= input.axis + 1 ||
+          perm->back() + 1 != static_cast<int64_t>(perm->size()))
+        return std::nullopt;
+      input.axis = (*perm)[static_cast<size_t>(input.axis)];
+      place = steps_.Resolve({&graph, graph.input(n, 0)});
+      continue;
+    }
+    if (graph.Is(n, "MatMul")) {
+      const Place left = steps_.Resolve({&graph, graph.input(n, 0)}), right{&graph, graph.input(n, 1)};
+      const Tensor& matrix = steps_.Constant(right);
+      if (matrix.rank() != 2 || RowsOf(left, input.axis) != rows_ ||
+          graph.ShapeOf(left.value).Rank() != graph.ShapeOf(place.value).Rank() || matrix.dim(0) != Width(left))
+        return std::nullopt;
+      WithFloats(matrix, [](auto) {});
+      input.value = left.value;
+      const Sum operand = LeafColumns(input, {}, matrix.dim(0), {0, matrix.dim(0)});
+      Add(added, {{{symbols_.Intern({.kind = Symbol::Kind::kMatMul,
+                                     .source = ConstantSource(right, false),
+                                     .column = columns.begin,
+                                     .width = columns.width,
+                                     .argument = operand.begin()->first})},
+                   1}});
+      return added;
+    }
+    if (!graph.Is(n, "Add")) return std::nullopt;
+    const size_t constant = steps_.Constant({&graph, graph.input(n, 0)}).defined() ? 0 : 1;
+    const Place vector{&graph, graph.input(n, constant)};
+    if (!steps_.Constant(vector).defined() ||
+        graph.ShapeOf(graph.input(n, 1 - constant)).Rank() != graph.ShapeOf(place.value).Rank())
+      return std::nullopt;
+    Add(added, ReadOperand(vector, Width(place), columns));
+    place = steps_.Resolve({&graph, graph.input(n, 1 - constant)});
+  }
+}
+
 std::optional<StepInput> StepReader::InputAt(Place place) const {
   const auto [graph, v] = place;
+  if (steps_.is_open) return std::nullopt;
   if (const auto it = steps_.inputs.find(v); it != steps_.inputs.end()) return it->second;
   const int n = graph->producer(v);
   if (n == kAbsent || !graph->Is(n, "Gather")) return std::nullopt;
@@ -199,12 +270,22 @@ std::optional<StepInput> StepReader::InputAt(Place place) const {
   const bool forward = *index == StepNumber();
   if (!forward && !(*index == shape[static_cast<size_t>(axis)] - OptimDim(1) - StepNumber()))
     throw NotACell{fmt::format("it does not take all of {} in order", Quoted(data))};
-  return StepInput{data.value, axis, !forward};
+  return StepInput{.value = data.value, .axis = axis, .reversed = !forward};
 }
 
 Sum StepReader::ReadMatMul(Place place, int left, int right, bool transposed, Columns columns) {
   const GraphEdit& graph = *place.graph;
-  const Place matrix{&graph, right};
+  Place matrix = steps_.Resolve({&graph, right});
+  // No copy of a matrix only to turn it.
+  if (const int n = matrix.graph->producer(matrix.value); n != kAbsent && matrix.graph->Is(n, "Transpose")) {
+    const Place turned{matrix.graph, matrix.graph->input(n, 0)};
+    const std::vector<int64_t> kTurn{1, 0};
+    if (steps_.Constant(turned).rank() == 2 &&
+        NodeAttributes(matrix.graph->node(n)).FindInts("perm").value_or(kTurn) == kTurn) {
+      matrix = turned;
+      transposed = !transposed;
+    }
+  }
   const Tensor& tensor = steps_.Constant(matrix);
   if (!tensor.defined()) throw NotACell{fmt::format("{} is a product whose right side is not constant", Quoted(place))};
   const int rank = tensor.rank();
@@ -214,11 +295,9 @@ Sum StepReader::ReadMatMul(Place place, int left, int right, bool transposed, Co
   if (Width(place) != of) throw NotACell{fmt::format("{} is no product with one matrix", Quoted(place))};
   WithFloats(tensor, [](auto) {});
   const int source = ConstantSource(matrix, transposed);
-  std::vector<Place> parts;
-  Parts({&graph, left}, parts, 0);
   Sum sum;
   int64_t row = 0;
-  for (const Place& part : parts) {
+  for (const Place& part : steps_.Parts({&graph, left})) {
     const int64_t width = Width(part);
     for (const auto& [product, number] : Read(part, {0, width})) {
       const bool varies =
@@ -236,19 +315,6 @@ Sum StepReader::ReadMatMul(Place place, int left, int right, bool transposed, Co
   }
   if (row != rows) throw NotACell{fmt::format("{} is no product with one matrix", Quoted(place))};
   return sum;
-}
-
-void StepReader::Parts(Place place, std::vector<Place>& parts, int depth) const {
-  constexpr int kMaxDepth = 8;
-  place = steps_.Resolve(place);
-  const auto [graph, v] = place;
-  const int n = graph->producer(v);
-  if (depth > kMaxDepth || n == kAbsent || !graph->Is(n, "Concat") ||
-      !IsLast(NodeAttributes(graph->node(n)).Int("axis"), graph->ShapeOf(v))) {
-    parts.push_back(place);
-    return;
-  }
-  for (const int input : graph->inputs(n)) Parts({graph, input}, parts, depth + 1);
 }
 
 Sum StepReader::ReadGemm(Place place, int n, Columns columns) {
@@ -270,7 +336,7 @@ Sum StepReader::ReadSlice(Place place, int n, Columns columns) {
   const OptimShape shape = graph.ShapeOf(data.value);
   const NodeAttributes attributes(graph.node(n));
   if (graph.Is(n, "Split")) {
-    if (!IsLast(attributes.Int("axis", 0), shape)) throw NotACell{"it splits rows"};
+    if (!IsLastAxis(attributes.Int("axis", 0), shape)) throw NotACell{"it splits rows"};
     for (const int output : graph.outputs(n)) {
       if (output == place.value) break;
       if (output == kAbsent) throw NotACell{"a part of a Split has no name"};
@@ -292,7 +358,7 @@ Sum StepReader::ReadSlice(Place place, int n, Columns columns) {
     return {view.begin(), view.end()};
   };
   const auto starts = ints(1, "starts"), axes = ints(3, "axes"), steps = ints(4, "steps");
-  if (starts.size() != 1 || axes.size() != 1 || !IsLast(axes[0], shape) || (!steps.empty() && steps[0] != 1))
+  if (starts.size() != 1 || axes.size() != 1 || !IsLastAxis(axes[0], shape) || (!steps.empty() && steps[0] != 1))
     throw NotACell{"it has a Slice that is not of adjacent columns"};
   const int64_t all = Width(data);
   columns.begin += std::clamp<int64_t>(starts[0] < 0 ? starts[0] + all : starts[0], 0, all);
@@ -300,10 +366,9 @@ Sum StepReader::ReadSlice(Place place, int n, Columns columns) {
 }
 
 Sum StepReader::ReadConcat(Place place, int n, Columns columns) {
-  std::vector<Place> parts;
-  if (IsLast(NodeAttributes(place.graph->node(n)).Int("axis"), place.graph->ShapeOf(place.value)))
-    Parts(place, parts, 0);
-  for (const Place& part : parts) {
+  if (!IsLastAxis(NodeAttributes(place.graph->node(n)).Int("axis"), place.graph->ShapeOf(place.value)))
+    throw NotACell{"it puts rows together"};
+  for (const Place& part : steps_.Parts(place)) {
     const int64_t width = Width(part);
     if (columns.begin >= 0 && columns.begin + columns.width <= width) return Read(part, columns);
     columns.begin -= width;
@@ -315,6 +380,8 @@ Sum StepReader::ReadCall(Place place, int n, Columns columns) {
   const GraphEdit& graph = *place.graph;
   const auto function =
       std::ranges::find_if(kFunctions, [&](const Function& candidate) { return graph.Is(n, candidate.type); });
+  if (function == std::end(kFunctions) && steps_.is_open)
+    return LeafColumns({.value = place.value}, place, Width(place), columns);
   if (function == std::end(kFunctions))
     throw NotACell{fmt::format("{} is made by a node of type {}", Quoted(place), graph.node(n).op_type())};
   const NodeAttributes attributes(graph.node(n));
