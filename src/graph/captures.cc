@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
 #include <utility>
 
 #include "onnxseq/errors.h"
@@ -33,17 +34,6 @@ void Captures::Walk(const GraphProto& graph, int depth) {
   }
   for (const ValueInfoProto& output : graph.output()) meet(output.name());
   captures_[&graph] = std::move(free);
-}
-
-void AddNames(const GraphProto& graph, std::unordered_set<std::string>& names) {
-  for (const ValueInfoProto& input : graph.input()) names.insert(input.name());
-  for (const TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
-  for (const SparseTensorProto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
-  for (const NodeProto& node : graph.node()) {
-    for (const String& name : node.input()) names.insert(name);
-    for (const String& name : node.output()) names.insert(name);
-    ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { AddNames(body, names); });
-  }
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

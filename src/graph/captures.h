@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "onnx_proto/onnx.h"
@@ -38,8 +36,5 @@ void ForEachBody(const NodeProto& node, Fn fn) {
     for (const GraphProto& graph : attribute.graphs()) fn(attribute, graph);
   }
 }
-
-// Adds the names of all values in the graph and the bodies below it.
-void AddNames(const GraphProto& graph, std::unordered_set<std::string>& names);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

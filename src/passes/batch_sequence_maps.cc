@@ -12,6 +12,7 @@
 #include "passes/batch/batch_body.h"
 #include "passes/batch/fragment.h"
 #include "passes/batch/map_input.h"
+#include "passes/batch/map_output.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -148,6 +149,11 @@ class MapBatching {
       why = batched_->per_element.front();
       batched_.reset();
     }
+    if (batched_ && !batched_->takes_empty &&
+        std::ranges::any_of(keys_, [&](size_t k) { return walked_[k]->MayHaveEmptyOnes(); })) {
+      why = "an element may be empty";
+      batched_.reset();
+    }
     return batched_.has_value();
   }
 
@@ -173,19 +179,21 @@ class MapBatching {
     walked_[0]->Count(fragment, inputs[count], IsStacked(0), inputs[0]);
 
     // Results that are joined again need no elements to be right: ConcatFromSequence takes none.
-    std::vector<Result> results = Results();
+    std::vector<MapOutput> results = Results();
     std::vector<std::string> wanted = {inputs[count]};
-    for (const Result& result : results) {
-      wanted.push_back(outputs[result.i]);
-      if (const int k = batched_->outputs[result.i].lengths; k >= 0) wanted.push_back(outputs[static_cast<size_t>(k)]);
+    for (const MapOutput& result : results) {
+      wanted.push_back(outputs[result.i()]);
+      if (const int k = batched_->outputs[result.i()].lengths; k >= 0)
+        wanted.push_back(outputs[static_cast<size_t>(k)]);
     }
     fragment.Prune(wanted);
     const bool in_if = CanBeEmpty() && !IsFineWithNothing(fragment) &&
-                       !std::ranges::all_of(results, [](const Result& result) { return !result.joins.empty(); });
+                       !std::ranges::all_of(results, [](const MapOutput& result) { return !result.joins().empty(); });
     wanted.clear();
-    for (Result& result : results) {
-      if (in_if) result.joins.clear();
-      Give(fragment, result, outputs, wanted);
+    for (MapOutput& result : results) {
+      if (in_if) result.NeedSequence();
+      if (!result.Give(fragment, outputs, wanted))
+        throw Stays{fmt::format("output {} is the same for all elements, of dims that are not known", result.i())};
     }
     fragment.Prune(wanted);
     for (const NodeProto& node : fragment.graph().node())
@@ -195,8 +203,9 @@ class MapBatching {
       if (fragment.Reads(name)) throw Stays{"the lengths of its elements are not at hand"};
     std::string form = "stacked";
     if (!keys_.empty()) form = fmt::format("packed along axis {}", request_.inputs[keys_[0]].axis);
-    std::string note = fmt::format("{}, {} nodes for all elements{}", form, batched_->batched_nodes,
-                                   in_if ? ", in an If for when there are none" : "");
+    std::string note =
+        fmt::format("{}, {} node{} for all elements{}", form, batched_->batched_nodes,
+                    batched_->batched_nodes == 1 ? "" : "s", in_if ? ", in an If for when there are none" : "");
     in_if ? PutInIf(fragment, results, wanted) : Put(fragment, results);
     return note;
   }
@@ -238,107 +247,26 @@ class MapBatching {
               {name});
   }
 
-  // An output of the node that is used.
-  struct Result {
-    size_t i;
-    int v;
-    OptimShape element = OptimShape::Unknown();
-    std::vector<int> joins = {};  // all that use it, where these are ConcatFromSequence nodes that need no sequence
-  };
-
-  std::vector<Result> Results() const {
-    std::vector<Result> results;
+  // What of the node is used.
+  std::vector<MapOutput> Results() const {
+    std::vector<MapOutput> results;
     for (size_t i = 0; i < edit_.outputs(n_).size(); ++i) {
       const int v = edit_.outputs(n_)[i];
       if (v == kAbsent || (edit_.users(v).empty() && !edit_.IsPinned(v))) continue;
       if (edit_.TypeOf(v) == TensorType::kUndefined) throw Stays{fmt::format("the type of output {} is not known", i)};
-      Result& result = results.emplace_back(Result{.i = i, .v = v});
-      if (const ShapeValue* known = edit_.Inferred(v); known != nullptr && known->IsSequence())
-        result.element = known->SequenceOf().elem.Shape();
-      const std::vector<int>& users = edit_.users(v);
-      if (!edit_.IsPinned(v) && std::ranges::all_of(users, [&](int user) { return IsJoin(result, user); }))
-        result.joins = users;
+      results.emplace_back(edit_, i, v, batched_->outputs[i]);
     }
     return results;
   }
 
-  // Axis and new_axis of a ConcatFromSequence.
-  static std::pair<int64_t, bool> JoinOf(const NodeProto& node, const Result& result) {
-    const NodeAttributes attrs(node);
-    const bool new_axis = attrs.Int("new_axis", 0) != 0;
-    const int64_t axis = attrs.Int("axis", 0), axes = static_cast<int64_t>(result.element.Rank()) + (new_axis ? 1 : 0);
-    return {axis < 0 ? axis + axes : axis, new_axis};
-  }
-
-  bool IsJoin(const Result& result, int user) const {
-    if (!edit_.Is(user, "ConcatFromSequence") || result.element.IsUnknown()) return false;
-    const auto [axis, new_axis] = JoinOf(edit_.node(user), result);
-    const auto rank = static_cast<int64_t>(result.element.Rank());
-    if (axis < 0 || axis >= rank + (new_axis ? 1 : 0)) return false;
-    const BatchOutput& output = batched_->outputs[result.i];
-    if (output.form == BatchForm::kPacked) return !new_axis && axis == output.axis;
-    // Reshape does not see how many elements of no size there are.
-    return result.element.IsFullyKnown() &&
-           (new_axis || std::ranges::find(result.element, OptimDim(0)) == result.element.end());
-  }
-
-  void Give(Fragment& fragment, const Result& result, const std::vector<std::string>& outputs,
-            std::vector<std::string>& wanted) {
-    BatchGraph& made = fragment.made();
-    const BatchOutput& output = batched_->outputs[result.i];
-    std::string value = outputs[result.i];
-    if (output.form == BatchForm::kUniform) {
-      const auto stacked = made.Stack({.name = value, .shape = result.element});
-      if (!stacked) throw Stays{"one of its outputs is the same for all elements, of dims that are not known"};
-      value = stacked->name;
-    }
-    if (result.joins.empty()) {
-      std::vector<std::string> inputs = {value};
-      if (output.form == BatchForm::kPacked) inputs.push_back(outputs[static_cast<size_t>(output.lengths)]);
-      wanted.push_back(made.NewName("elements"));
-      NodeProto& split = made.Node("SplitToSequence", inputs, {wanted.back()});
-      SetInt(split, "axis", output.axis);
-      if (output.form != BatchForm::kPacked) SetInt(split, "keepdims", 0);
-      fragment.Bind(wanted.back(), result.v);
-      return;
-    }
-    for (const int user : result.joins) {
-      wanted.push_back(fragment.Of(edit_.outputs(user)[0]));
-      if (output.form == BatchForm::kPacked) {
-        made.Node("Identity", {value}, {wanted.back()});
-      } else {
-        Join(made, value, result, JoinOf(edit_.node(user), result), wanted.back());
-      }
-    }
-  }
-
-  // A stacked value as ConcatFromSequence would have it.
-  static void Join(BatchGraph& made, std::string value, const Result& result, std::pair<int64_t, bool> join,
-                   const std::string& name) {
-    const auto [axis, new_axis] = join;
-    std::vector<int64_t> perm, dims;
-    for (size_t i = 0; i < result.element.Rank(); ++i) {
-      perm.push_back(static_cast<int64_t>(i) + 1);
-      dims.push_back(result.element[i].AsInt());
-    }
-    perm.insert(perm.begin() + axis, 0);
-    if (axis != 0) value = made.Emit("Transpose", {value}, [&](NodeProto& node) { SetInts(node, "perm", perm); });
-    if (new_axis) {
-      made.Node("Identity", {value}, {name});
-    } else {
-      dims[static_cast<size_t>(axis)] = -1;
-      made.Node("Reshape", {value, made.Ints(dims)}, {name});
-    }
-  }
-
-  void Put(Fragment& fragment, const std::vector<Result>& results) {
+  void Put(Fragment& fragment, const std::vector<MapOutput>& results) {
     fragment.Put();
-    for (const Result& result : results)
-      for (const int user : result.joins) edit_.Remove(user);
+    for (const MapOutput& result : results)
+      for (const int user : result.joins()) edit_.Remove(user);
     edit_.Remove(n_);
   }
 
-  void PutInIf(Fragment& fragment, const std::vector<Result>& results, const std::vector<std::string>& wanted) {
+  void PutInIf(Fragment& fragment, const std::vector<MapOutput>& results, const std::vector<std::string>& wanted) {
     Fragment test(edit_), none(edit_);
     std::string any;
     for (const auto& input : walked_) {
@@ -352,8 +280,8 @@ class MapBatching {
     test.Put();
 
     std::vector<std::string> empties;
-    for (const Result& result : results) {
-      const auto type = static_cast<int64_t>(onnx_optim::TensorTypeToDataType(edit_.TypeOf(result.v)));
+    for (const MapOutput& result : results) {
+      const auto type = static_cast<int64_t>(onnx_optim::TensorTypeToDataType(edit_.TypeOf(result.v())));
       empties.push_back(none.made().Emit("SequenceEmpty", {}, [&](NodeProto& node) { SetInt(node, "dtype", type); }));
     }
     NodeProto choice;
@@ -362,7 +290,7 @@ class MapBatching {
     SetGraph(choice, "then_branch") = none.AsBody("no_elements", empties);
     SetGraph(choice, "else_branch") = fragment.AsBody("all_elements", wanted);
     std::vector<int> outputs;
-    for (const Result& result : results) outputs.push_back(result.v);
+    for (const MapOutput& result : results) outputs.push_back(result.v());
     edit_.AddNode(std::move(choice), {condition}, outputs);
     edit_.Remove(n_);
   }

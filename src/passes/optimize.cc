@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "graph/value_names.h"
 #include "ops/internal/internal_domain.h"
 #include "passes/passes.h"
 
@@ -21,16 +22,11 @@ struct Pass {
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"recognise cells", RecogniseCells, true, true},
-    {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
-    {"fold constants", FoldConstants, true},
-    {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true},
-    {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},
-    {"remove dead nodes", RemoveDead, true},
-    {"fuse after Conv", FuseAfterConv, false},
-    {"fuse elementwise", FuseElementwise, false},
+    {"recognise cells", RecogniseCells, true, true}, {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
+    {"fold constants", FoldConstants, true},         {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},         {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},          {"remove dead nodes", RemoveDead, true},
+    {"fuse after Conv", FuseAfterConv, false},       {"fuse elementwise", FuseElementwise, false},
 };
 constexpr Pass kMapPasses[] = {{"batch SequenceMaps", BatchSequenceMaps, true, true}};
 // Initializers need not be graph inputs from here on.
@@ -98,7 +94,7 @@ class Optimizer {
   }
 
   std::string NewName(std::string_view like) {
-    if (names_.empty()) AddNames(model_.graph(), names_);
+    if (names_.empty()) AddValueNames(model_.graph(), names_);
     for (;;) {
       std::string name = fmt::format("{}__{}", like, ++names_made_);
       if (names_.insert(name).second) return name;

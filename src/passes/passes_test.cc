@@ -324,7 +324,7 @@ TEST(BatchSequenceMaps, StacksElementsOfOneShape) {
   EXPECT_EQ(Batched(R"(g (seq(float[3]) xs, float[3] b) => (seq(float) ys) {
               [add] ys = SequenceMap <body = s (float[3] e, float[3] c) => (float[3] r) { r = Add(e, c) }> (xs, b)
             })",
-                    {"SequenceMap node \"add\": stacked, 1 nodes for all elements, in an If for when there are none"}),
+                    {"SequenceMap node \"add\": stacked, 1 node for all elements, in an If for when there are none"}),
             Text(R"(g (seq(float[3]) xs, float[3] b) => (seq(float) ys) <int64[1] ints__3__2 = {0}> {
               SequenceLength__2__3 = SequenceLength(xs)
               Unsqueeze__4__4 = Unsqueeze(SequenceLength__2__3, ints__3__2)
@@ -357,7 +357,7 @@ TEST(BatchSequenceMaps, NeedsNoSequenceBetweenSplitAndConcat) {
               ys = SequenceMap <body = s (float[4,L] e) => (float[4,L] r) { r = Abs(e) }> (xs)
               y = ConcatFromSequence <axis = 0> (ys)
             })",
-                    {"SequenceMap node of \"ys\": packed along axis 1, 1 nodes for all elements"}),
+                    {"SequenceMap node of \"ys\": packed along axis 1, 1 node for all elements"}),
             Text(R"(g (float[4,N] x, int64[K] sizes) => (float[M,N] y) {
               r__4__2 = Abs(x)
               ys = SplitToSequence <axis = 1> (r__4__2, sizes)
@@ -371,7 +371,7 @@ TEST(BatchSequenceMaps, SlicesAndEvenPiecesAreStacked) {
               ys = SequenceMap <body = s (float[3,4] e) => (float[3,4] r) { r = Softmax <axis = 0> (e) }> (xs)
               y = ConcatFromSequence <axis = 1, new_axis = 1> (ys)
             })",
-                    {"SequenceMap node of \"ys\": stacked, 1 nodes for all elements"}),
+                    {"SequenceMap node of \"ys\": stacked, 1 node for all elements"}),
             Text(R"(g (float[3,N,4] x) => (float[3,N,4] y) {
               e__1__1 = Transpose <perm = [1, 0, 2]> (x)
               r__3__2 = Softmax <axis = 1> (e__1__1)
@@ -383,7 +383,7 @@ TEST(BatchSequenceMaps, SlicesAndEvenPiecesAreStacked) {
               ys = SequenceMap <body = s (float[2,3] e) => (float[2,3] r) { r = Softmax <axis = 0> (e) }> (xs)
               y = ConcatFromSequence <axis = 0> (ys)
             })",
-              {"SequenceMap node of \"ys\": stacked, 1 nodes for all elements"}),
+              {"SequenceMap node of \"ys\": stacked, 1 node for all elements"}),
       Text(R"(g (float[8,3] x) => (float[8,3] y) <int64[3] ints__2__1 = {-1, 2, 3}, int64[2] ints__5__2 = {-1, 3}> {
               Reshape__3__3 = Reshape(x, ints__2__1)
               r__3__5 = Softmax <axis = 1> (Reshape__3__3)
@@ -400,7 +400,7 @@ TEST(BatchSequenceMaps, GoesIntoBodies) {
                 u = ConcatFromSequence <axis = 0, new_axis = 1> (us)
               }> (n, "", x)
             })",
-                    {"SequenceMap node of \"us\": stacked, 1 nodes for all elements"}),
+                    {"SequenceMap node of \"us\": stacked, 1 node for all elements"}),
             Text(R"(g (int64 n, float[4,3] x) => (float[4,3] y) {
               y = Loop <body = b (int64 i, bool c, float[4,3] v) => (bool d, float[4,3] u) {
                 d = Identity(c)

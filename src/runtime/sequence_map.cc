@@ -17,6 +17,7 @@
 #include "base/stop_token.h"
 #include "graph/captures.h"
 #include "onnxseq/errors.h"
+#include "ops/sequence/copy_elements.h"
 #include "passes/batch/batch_body.h"
 #include "passes/optimize.h"
 #include "runtime/executor.h"
@@ -46,22 +47,13 @@ struct AroundAxis {
   int64_t before = 1, size = 1, behind = 1;
 };
 
-// Elements that lie behind each other in memory, as parts of one tensor do, need no copy to be one.
-Tensor JoinInPlace(const Sequence& sequence, std::span<const int64_t> elements, const Shape& shape) {
-  const auto* next = static_cast<const std::byte*>(sequence[elements[0]].data());
-  for (const int64_t e : elements) {
-    const Tensor& element = sequence[e];
-    if (element.data() != next) return {};
-    next += element.ByteSize();
-  }
-  return Tensor::Borrow(sequence[elements[0]].data(), sequence.dtype(), shape, Owner([kept = sequence] {}));
-}
-
 // The elements concatenated along an axis. Strings are not moved this way.
 Tensor Join(const Sequence& sequence, std::span<const int64_t> elements, const Shape& shape, int axis) {
   const AroundAxis whole(shape, axis);
   if (whole.before == 1 && elements.size() > 1) {
-    if (Tensor joined = JoinInPlace(sequence, elements, shape); joined.defined()) return joined;
+    const auto number = [&](int64_t i) { return elements[static_cast<size_t>(i)]; };
+    Tensor joined = JoinInPlace(sequence, static_cast<int64_t>(elements.size()), number, shape);
+    if (joined.defined()) return joined;
   }
   Tensor joined(sequence.dtype(), shape);
   if (joined.NumElements() == 0) return joined;

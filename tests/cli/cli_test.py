@@ -100,6 +100,30 @@ class Cli(unittest.TestCase):
             self.assertEqual(out.read_text().count("="), 3)  # the graph's own, two nodes
             self.assertNotIn("Identity", out.read_text())
 
+    def test_convert_batch_sequence_map(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text, out = pathlib.Path(folder) / "in.onnxtxt", pathlib.Path(folder) / "out.onnxtxt"
+            text.write_text(
+                '<ir_version: 8, opset_import: ["" : 17]>\n'
+                "g (float[N,2] x, int64[K] sizes) => (float[N,2] y, seq(int64) z) {\n"
+                "  xs = SplitToSequence <axis = 0> (x, sizes)\n"
+                "  [neg] ys = SequenceMap <body = b (float[L,2] e) => (float[L,2] r) { r = Neg(e) }> (xs)\n"
+                "  y = ConcatFromSequence <axis = 0> (ys)\n"
+                "  z = SequenceMap <body = b (float[L,2] e) => (int64[2,M] r) { r = NonZero(e) }> (xs)\n"
+                "}"
+            )
+            code, printed, err = call("convert", text, out, "--batch-sequence-map")
+            self.assertEqual((code, printed), (0, ""))
+            self.assertEqual(
+                err,
+                'onnxseq: SequenceMap node "neg": packed along axis 0, 1 node for all elements\n'
+                'onnxseq: SequenceMap node of "z": left as it is: NonZero: there is no rule for it\n',
+            )
+            written = out.read_text()
+            self.assertEqual(written.count("SequenceMap"), 1)
+            self.assertIn("y = Neg(x)", written)
+            self.assertNotIn("ConcatFromSequence", written)
+
     def test_run_prints_outputs(self):
         out = self.succeed("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
         self.assertEqual(

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
 #include "compare.h"
+#include "elements.h"
 #include "graph/captures.h"
 #include "onnx_io/text_printer.h"
 #include "passes/batch/batch_body.h"
@@ -17,49 +17,11 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Tensors behind each other along an axis; along a new first one when it is -1.
-Tensor Joined(std::span<const Tensor> elements, int axis) {
-  Shape shape = elements[0].shape();
-  if (axis < 0) {
-    shape.insert(0, static_cast<int64_t>(elements.size()));
-  } else {
-    shape[axis] = 0;
-    for (const Tensor& element : elements) shape[axis] += element.dim(axis);
-  }
-  Tensor joined(elements[0].dtype(), shape);
-  if (joined.NumElements() == 0) return joined;
-  size_t before = 1;
-  for (int i = 0; i < axis; ++i) before *= static_cast<size_t>(shape[i]);
-  auto* to = static_cast<std::byte*>(joined.mutable_data());
-  for (size_t row = 0; row < before; ++row) {
-    for (const Tensor& element : elements) {
-      const size_t bytes = element.ByteSize() / before;
-      if (bytes > 0) std::memcpy(to, static_cast<const std::byte*>(element.data()) + row * bytes, bytes);
-      to += bytes;
-    }
-  }
-  return joined;
-}
-
 BatchInput Described(const Tensor& tensor) {
   BatchInput input;
   input.dtype = tensor.dtype();
   input.dims.assign(tensor.shape().begin(), tensor.shape().end());
   return input;
-}
-
-// The one axis in which elements differ, -1 for none; nothing when there are more, or other ranks.
-std::optional<int> DifferingAxis(const Sequence& sequence) {
-  int axis = -1;
-  for (const Tensor& element : sequence.elements()) {
-    if (element.rank() != sequence[0].rank()) return std::nullopt;
-    for (int i = 0; i < element.rank(); ++i) {
-      if (element.dim(i) == sequence[0].dim(i) || i == axis) continue;
-      if (axis >= 0) return std::nullopt;
-      axis = i;
-    }
-  }
-  return axis;
 }
 
 class Rewriting {

@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "compare.h"
+#include "converted.h"
 #include "graph/captures.h"
 #include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
@@ -235,6 +236,10 @@ class SequenceMapFuzz : public ::testing::Test {
         if (!wrong.empty() && IsStable(plain, feeds, wanted)) {
           EXPECT_THAT(wrong, ::testing::IsEmpty()) << "packed along " << pack << " where it has one shape";
         }
+        const auto different = CheckConverted(model, feeds, wanted.outputs, pack, converted_);
+        if (!different.empty() && IsStable(plain, feeds, wanted)) {
+          EXPECT_THAT(different, ::testing::IsEmpty()) << "cut along " << pack << " where it has one shape";
+        }
       }
       if (HasFailure()) return;
     }
@@ -258,6 +263,7 @@ class SequenceMapFuzz : public ::testing::Test {
   int64_t models_ran_ = 0, good_runs_ = 0, failed_runs_ = 0, unstable_ = 0;
   std::map<std::string, int64_t> models_batched_;
   RewriteCounts counts_;
+  ConvertCounts converted_;
 };
 
 TEST_F(SequenceMapFuzz, EveryStrategyGivesWhatElementByElementGives) {
@@ -276,10 +282,14 @@ TEST_F(SequenceMapFuzz, EveryStrategyGivesWhatElementByElementGives) {
   std::printf("%ld bodies said over all elements, %ld not; %ld values held against their shapes\n",
               static_cast<long>(counts_.made), static_cast<long>(counts_.refused),
               static_cast<long>(counts_.checked_values));
+  std::printf("%ld models converted, %ld left as they are\n", static_cast<long>(converted_.converted),
+              static_cast<long>(converted_.left));
   if (text != nullptr || count < 300) {
     for (const auto& [op, nodes] : counts_.batched)
       std::printf("  %s: %ld batched, %ld not\n", op.c_str(), static_cast<long>(nodes),
                   static_cast<long>(counts_.per_element[op]));
+    for (const auto& [reason, times] : converted_.reasons)
+      std::printf("  %ld times not converted: %s\n", static_cast<long>(times), reason.c_str());
     for (const auto& [reason, times] : counts_.reasons)
       std::printf("  %ld times %s\n", static_cast<long>(times), reason.c_str());
   }
@@ -287,6 +297,7 @@ TEST_F(SequenceMapFuzz, EveryStrategyGivesWhatElementByElementGives) {
   EXPECT_GT(2 * models_ran_, static_cast<int64_t>(count)) << "too few models run to prove anything";
   EXPECT_LT(50 * unstable_, good_runs_);
   EXPECT_GT(counts_.made, counts_.refused);
+  EXPECT_GT(5 * converted_.converted, converted_.left);
   for (const SequenceMapStrategy strategy : kStrategies) EXPECT_GT(models_batched_[NameOf(strategy)], 0);
   EXPECT_GE(kBatched.size(), 40u);
   for (const std::string& op : kBatched) EXPECT_GT(counts_.batched[op], 0) << op << " was never batched";

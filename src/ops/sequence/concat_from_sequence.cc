@@ -168,6 +168,10 @@ void RunConcatFromSequence(RunContext& ctx) {
   } else {
     shape[axis] = along;
   }
+  if (first.NumElements() > 0 && DimsProduct(shape.dims(), 0, axis) == 1) {
+    Tensor joined = JoinInPlace(sequence, n, [](int64_t i) { return i; }, shape);
+    if (joined.defined()) return ctx.SetOutput(0, std::move(joined));
+  }
   Tensor& result = ctx.AllocateOutput(0, first.dtype(), shape);
   if (result.NumElements() == 0) return;
   const int64_t outer = DimsProduct(shape.dims(), 0, axis);

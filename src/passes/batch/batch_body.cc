@@ -6,6 +6,7 @@
 #include <set>
 
 #include "graph/captures.h"
+#include "graph/value_names.h"
 #include "model/set_attribute.h"
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnxseq/errors.h"
@@ -67,7 +68,7 @@ class Batcher {
   BatchedBody Run() {
     InferModel(context_, element_, nullptr, false);
     std::unordered_set<std::string> taken;
-    AddNames(element_.graph(), taken);
+    AddValueNames(element_.graph(), taken);
     graph_.emplace(*result_.model.mutable_graph(), std::move(taken));
     StartModel();
     Bind();

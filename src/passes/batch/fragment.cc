@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/captures.h"
+#include "graph/value_names.h"
 #include "ops/infer_graph.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -12,7 +12,7 @@ namespace {
 
 std::unordered_set<std::string> NamesIn(const GraphProto& graph) {
   std::unordered_set<std::string> names;
-  AddNames(graph, names);
+  AddValueNames(graph, names);
   return names;
 }
 

@@ -26,6 +26,8 @@ class MapInput {
   const std::string& why_not() const { return why_not_; }
 
   bool HasLengths() const { return cut_ == Cut::kSizes || cut_ == Cut::kChunks; }
+  // Sizes along that axis may be 0.
+  bool MayHaveEmptyOnes() const { return cut_ != Cut::kChunks && !stacked_; }
   // Equal keys are equal sizes along the axis of packed().
   const std::string& lengths_key() const { return lengths_key_; }
   const onnx_optim::OptimDim& count() const { return count_; }
