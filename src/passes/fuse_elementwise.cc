@@ -8,13 +8,13 @@
 #include "base/checked.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
+#include "passes/fused_node.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr int kAbsent = GraphEdit::kAbsent;
-constexpr size_t kMaxName = 200;
 
 class Fusing {
  public:
@@ -110,33 +110,13 @@ class Fusing {
   }
 
   void Fuse(const std::vector<int>& group) {
-    const int last = group.back();
-    GraphProto steps;
-    steps.set_name("steps");
-    std::string name;
     std::vector<int> inputs;
-    for (const int n : group) {
-      const NodeProto& node = edit_.node(n);
-      *steps.add_node() = node;
-      if (!node.name().empty() && name.size() < kMaxName) name += (name.empty() ? "" : "+") + node.name().as_string();
+    for (const int n : group)
       for (const int v : edit_.inputs(n)) {
         const bool inside = v != kAbsent && std::ranges::find(group, edit_.producer(v)) != group.end();
-        if (v == kAbsent || inside || std::ranges::find(inputs, v) != inputs.end()) continue;
-        inputs.push_back(v);
-        steps.add_input()->set_name(String(edit_.name(v)));
+        if (v != kAbsent && !inside && std::ranges::find(inputs, v) == inputs.end()) inputs.push_back(v);
       }
-    }
-    const int output = edit_.outputs(last)[0];
-    steps.add_output()->set_name(String(edit_.name(output)));
-    for (const int n : group)
-      if (n != last) edit_.Remove(n);
-    NodeProto& fused = edit_.Rewrite(output, kInternalDomain, "FusedElementwise", inputs);
-    if (!name.empty()) fused.set_name(String(name));
-    AttributeProto& graph = *fused.add_attribute();
-    graph.set_name("steps");
-    graph.set_type(AttributeProto::GRAPH);
-    *graph.mutable_g() = std::move(steps);
-    AttributeProto& opset = *fused.add_attribute();
+    AttributeProto& opset = *FuseNodes(edit_, group, "FusedElementwise", inputs).add_attribute();
     opset.set_name("opset");
     opset.set_type(AttributeProto::INT);
     opset.set_i(edit_.opset());

@@ -20,10 +20,10 @@ struct Pass {
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"fold constants", FoldConstants, true},      {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true},      {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},       {"remove dead nodes", RemoveDead, true},
-    {"fuse elementwise", FuseElementwise, false},
+    {"fold constants", FoldConstants, true}, {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true}, {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},  {"remove dead nodes", RemoveDead, true},
+    {"fuse products", FuseProduct, false},   {"fuse elementwise", FuseElementwise, false},
 };
 // Initializers need not be graph inputs from here on.
 constexpr int64_t kFreeInitializers = 4;

@@ -35,6 +35,10 @@ int64_t FuseConvBias(GraphEdit& edit);
 // Nodes whose results nobody uses leave, unless they or nodes in their bodies are random or unknown.
 int64_t RemoveDead(GraphEdit& edit);
 
+// MatMul or Gemm by a constant matrix that is packed, then Add of a constant row, Relu, or both, become one
+// FusedProduct node.
+int64_t FuseProduct(GraphEdit& edit);
+
 // Elementwise nodes (OpDef::elementwise) of floating-point numbers and bools whose results are used by one another
 // alone, all of one known shape, become one FusedElementwise node. In bodies, nodes that depend on outer values alone
 // stay out: they are computed once for all runs of the body.

@@ -254,6 +254,44 @@ TEST(FuseElementwise, LeavesOtherShapesTypesAndUses) {
     EXPECT_EQ(After(FuseElementwise, 0, graph), Text(graph));
 }
 
+TEST(FuseProduct, TakesRowAndRelu) {
+  EXPECT_EQ(After(FuseProduct, 2,
+                  R"(g (float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}> {
+              p = MatMul(x, w)
+              [add] s = Add(b, p)
+              [relu] r = Relu(s)
+              q = Gemm <transB = 1> (r, w, b)
+              y = Relu(q)
+            })"),
+            Text(R"(g (float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}> {
+              ["add+relu"] r = onnxseq.internal.FusedProduct <steps: graph = steps (x, w, b) => (r) {
+                p = MatMul(x, w)
+                [add] s = Add(b, p)
+                [relu] r = Relu(s)
+              }, gemm: int = 0, relu: int = 1> (x, w, "", b)
+              y = onnxseq.internal.FusedProduct <steps: graph = steps (r, w, b) => (y) {
+                q = Gemm <transB = 1> (r, w, b)
+                y = Relu(q)
+              }, gemm: int = 1, relu: int = 1, transB: int = 1> (r, w, b, "")
+            })"));
+  // Fed factors, whole numbers, other rows, results used elsewhere, what Gemm does besides.
+  for (const char* graph : {
+           "g (float[N,2] x, float[2,2] w) => (float[N,2] y) { p = MatMul(x, w) y = Relu(p) }",
+           "g (int32[N,2] x) => (int32[N,2] y) <int32[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Relu(p) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}, float[1,2] b = {1, 2}> { p = MatMul(x, w) y = "
+           "Add(p, b) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}, float[1] b = {1}> { p = MatMul(x, w) y = "
+           "Add(p, "
+           "b) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Add(p, p) }",
+           "g (float[N,2] x) => (float y, float p) <float[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Relu(p) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm <alpha = 2.0> (x, w) y = Relu(p) }",
+           "g (float[2,N] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm <transA = 1> (x, w) y = Relu(p) }",
+           "g (float[2,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm(x, w, w) y = Relu(p) }",
+       })
+    EXPECT_EQ(After(FuseProduct, 0, graph), Text(graph));
+}
+
 TEST(Optimize, GoesIntoBodies) {
   ModelProto model = Model(R"(g (float[N] x, bool c) => (float[N] y) <float two = {2}> {
     y = If <then_branch = t () => (float[N] r) { four = Mul(two, two) i = Identity(x) r = Mul(i, four) },

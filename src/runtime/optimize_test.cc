@@ -2,10 +2,14 @@
 // Sessions with and without passes: the same results, errors and inner values.
 #include <gmock/gmock.h>
 
+#include <random>
+#include <utility>
+
 #include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "onnxseq/session.h"
+#include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -133,6 +137,41 @@ TEST(Optimize, NodesOfBodiesThatStayTheSameAreComputedOnce) {
                                  {"x", Tensor::Of<float>({2}, {10, 2})}})
                            .at("y")),
                 ElementsAre(7, 0));
+  }
+}
+
+// More rows, columns and depth than the kernel takes at once, none of them whole panels.
+TEST(Optimize, ProductsFinishTheirRows) {
+  std::mt19937 random(1);
+  const auto numbers = [&](const Shape& shape) {
+    Tensor t(TensorType::kFloat, shape);
+    for (float& x : t.MutableView<float>()) x = static_cast<float>(random() % 2001) / 1000 - 1;
+    return t;
+  };
+  ModelProto model = Model(R"(g (float[N,M,1100] x) => (float[N,M,90] y, float[K,90] z) {
+    p = MatMul(x, w)
+    s = Add(p, b)
+    y = Relu(s)
+    f = Flatten <axis = 2> (x)
+    q = Gemm(f, w, b)
+    z = Relu(q)
+  })");
+  for (const auto& [name, shape] : {std::pair<const char*, Shape>{"w", {1100, 90}}, {"b", {90}}}) {
+    TensorProto& tensor = *model.mutable_graph()->add_initializer();
+    tensor = TensorToProto(numbers(shape));
+    tensor.set_name(name);
+  }
+  const ValueMap feeds = {{"x", numbers({5, 51, 1100})}};
+  SessionOptions options;
+  options.optimize = false;
+  const ValueMap expected = Session::FromModel(model, options).Run(feeds);
+  options.optimize = true;
+  for (const int threads : {1, 3}) {
+    options.threads = threads;
+    const Session session = Session::FromModel(model, options);
+    EXPECT_EQ(session.Explain(), "6 nodes, 3 after the passes\nfuse products: 2\n");
+    const ValueMap got = session.Run(feeds);
+    for (const char* name : {"y", "z"}) EXPECT_EQ(Floats(got.at(name)), Floats(expected.at(name)));
   }
 }
 

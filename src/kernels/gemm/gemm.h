@@ -63,6 +63,14 @@ void MatMulReference(const MatMulArgs<T>& args) noexcept {
 template <class T>
 void MatMul(const MatMulArgs<T>& args, ThreadTeam* team = nullptr, int threads = 0);
 
+// What is done to each row of C[m,n] once its sums are complete, before it is stored: plus `added` [n] (null = 0), then
+// negative numbers become 0.
+template <class T>
+struct RowFinish {
+  const T* added = nullptr;
+  bool relu = false;
+};
+
 struct GemmVariant;
 
 // B[k,n] packed once for many products. T: float, double. Bound to the instruction set that was active when it was
@@ -78,10 +86,11 @@ class PackedMatrix {
   int64_t n() const { return n_; }
   int64_t bytes() const { return bytes_; }
 
-  // C[m,n] = A B + bias (bias [n], null = 0; not with `accumulate`), or C + A B. Rows of A: k consecutive numbers,
-  // `a_row` apart. Thread safe; errors of the sums as for MatMul. No allocation.
+  // C[m,n] = A B + bias (bias [n], null = 0; not with `accumulate`), or C + A B, then `finish`. Rows of A: k
+  // consecutive numbers, `a_row` apart. Thread safe; errors of the sums, which begin with the bias, as for MatMul. No
+  // allocation.
   void Multiply(int64_t m, const T* a, int64_t a_row, const T* bias, bool accumulate, T* c, int64_t c_row,
-                ThreadTeam* team = nullptr, int threads = 0) const noexcept;
+                ThreadTeam* team = nullptr, int threads = 0, const RowFinish<T>& finish = {}) const noexcept;
 
  private:
   int64_t k_ = 0, n_ = 0, bytes_ = 0;

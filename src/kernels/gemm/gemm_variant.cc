@@ -35,7 +35,12 @@ struct GemmOp {
       return block.bias != nullptr ? hn::LoadU(d, block.bias + column + v * lanes) : hn::Zero(d);
     };
     const auto done = [&](int r, const auto* sums) HWY_ATTR {
-      for (int v = 0; v < kPanels * kPanelVectors; ++v) hn::StoreU(sums[v], d, c + r * block.c_row + v * lanes);
+      for (int v = 0; v < kPanels * kPanelVectors; ++v) {
+        auto y = sums[v];
+        if (block.finish.added != nullptr) y = hn::Add(y, hn::LoadU(d, block.finish.added + column + v * lanes));
+        if (block.finish.relu) y = hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), y);
+        hn::StoreU(y, d, c + r * block.c_row + v * lanes);
+      }
     };
     Tile<kRows, kPanels>(d, a, block.k, block.b + panel * block.panel_stride, block.panel_stride, block.step, init,
                          done);
@@ -53,8 +58,11 @@ HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
   constexpr int64_t kMaxWidth = kPanelVectors * HWY_MAX_BYTES / sizeof(T);
   HWY_ALIGN T scratch[kTileRows * kMaxWidth];
   HWY_ALIGN T bias[kMaxWidth] = {};
+  HWY_ALIGN T added[kMaxWidth] = {};
   if (block.bias != nullptr && !block.accumulate)
     std::memcpy(bias, block.bias + whole * width, static_cast<size_t>(rest) * sizeof(T));
+  if (block.finish.added != nullptr)
+    std::memcpy(added, block.finish.added + whole * width, static_cast<size_t>(rest) * sizeof(T));
   for (int64_t row = 0; row < block.m; row += kTileRows) {
     GemmBlock<T> part = block;
     part.m = block.m - row < kTileRows ? block.m - row : kTileRows;
@@ -62,6 +70,7 @@ HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
     part.a = block.a + row * block.a_row;
     part.b = block.b + whole * block.panel_stride;
     part.bias = block.bias != nullptr ? bias : nullptr;
+    part.finish.added = block.finish.added != nullptr ? added : nullptr;
     part.c = scratch;
     part.c_row = width;
     T* const c = block.c + row * block.c_row + whole * width;

@@ -45,23 +45,8 @@ void CheckC(const RunContext& ctx, const Shape& c, int64_t m, int64_t n) {
 
 void Run(RunContext& ctx) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
-  for (int i = 0; i < 2; ++i)
-    if (ctx.tensor(i).rank() != 2)
-      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
-  MatrixProduct product;
-  product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
-  product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
-  product.m = a.dim(product.transpose_a ? 1 : 0);
-  product.k = a.dim(product.transpose_a ? 0 : 1);
-  product.n = b.dim(product.transpose_b ? 0 : 1);
-  const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
-  if (rows != product.k) {
-    ctx.FailInput(
-        1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
-                       product.k, product.transpose_a ? "the transposed A" : "A"));
-  }
+  const MatrixProduct product = PlanGemm(ctx);
   const bool has_c = ctx.HasInput(2);
-  if (has_c) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
   if (ctx.op().since_version < 7 && ctx.attrs().Int("broadcast", 0) == 0 &&
       ctx.tensor(2).shape() != Shape{product.m, product.n})
     ctx.FailInput(2, fmt::format("shape {} is not [{},{}], and attribute 'broadcast' is 0",
@@ -145,6 +130,27 @@ OpDef BroadcastVersion(int since) {
 }
 
 }  // namespace
+
+MatrixProduct PlanGemm(const RunContext& ctx) {
+  const Tensor &a = ctx.tensor(0), &b = ctx.tensor(1);
+  for (int i = 0; i < 2; ++i)
+    if (ctx.tensor(i).rank() != 2)
+      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
+  MatrixProduct product;
+  product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
+  product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
+  product.m = a.dim(product.transpose_a ? 1 : 0);
+  product.k = a.dim(product.transpose_a ? 0 : 1);
+  product.n = b.dim(product.transpose_b ? 0 : 1);
+  const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
+  if (rows != product.k) {
+    ctx.FailInput(
+        1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
+                       product.k, product.transpose_a ? "the transposed A" : "A"));
+  }
+  if (ctx.HasInput(2)) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
+  return product;
+}
 
 std::span<const OpDef> gemm_ops() {
   static const OpDef ops[] = {

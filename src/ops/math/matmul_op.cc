@@ -151,8 +151,8 @@ std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bo
   return state;
 }
 
-void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
-                    Tensor& c) {
+void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias, Tensor& c,
+                    const Tensor& added, bool relu) {
   const auto multiply = [&]<class T>(std::type_identity<T>) {
     std::call_once(b.once, [&] {
       const int64_t k = b.b.dim(b.transposed ? 1 : 0), n = b.b.dim(b.transposed ? 0 : 1);
@@ -160,8 +160,9 @@ void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const T
       b.packed.emplace<kernels::PackedMatrix<T>>(k, n, view, b.flush_denormals);
     });
     const auto& packed = std::get<kernels::PackedMatrix<T>>(b.packed);
-    packed.Multiply(m, a.View<T>().data(), packed.k(), bias.defined() ? bias.View<T>().data() : nullptr, false,
-                    c.MutableView<T>().data(), packed.n(), &ctx.team(), ctx.threads());
+    const auto row = [](const Tensor& t) { return t.defined() ? t.View<T>().data() : nullptr; };
+    packed.Multiply(m, a.View<T>().data(), packed.k(), row(bias), false, c.MutableView<T>().data(), packed.n(),
+                    &ctx.team(), ctx.threads(), {.added = row(added), .relu = relu});
   };
   if (c.dtype() == TensorType::kDouble)
     multiply(std::type_identity<double>());
