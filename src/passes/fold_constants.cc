@@ -5,11 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/cpu_features.h"
 #include "ops/evaluate.h"
 #include "ops/infer_node.h"
 #include "passes/passes.h"
-#include "values/memory_budget.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -40,7 +38,7 @@ const TensorProto* HeldBy(const NodeProto& node) {
 }
 
 // What the node gives; nothing when it is not to be folded. Whatever fails is left to fail in the run.
-std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
+std::optional<TensorProto> Folded(const GraphEdit& edit, int n) {
   const NodeProto& node = edit.node(n);
   const OpDef& op = *edit.op(n);
   try {
@@ -56,13 +54,12 @@ std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
     }
     for (const int v : edit.inputs(n))
       inputs.push_back(v == GraphEdit::kAbsent ? Value() : Value(TensorFromProto(*edit.Constant(v))));
-    const DenormalScope denormals(edit.context().flush_denormals);
-    const MemoryBudgetScope budget(std::make_shared<MemoryBudget>(bytes + kMaxFoldedGrowth));
-    const std::unique_ptr<OpState> state =
-        PrepareOn(op, node, edit.Opset(op.domain), inputs, edit.context().flush_denormals);
-    const std::vector<Value> outputs = Evaluate(op, node, state.get(), std::move(inputs), InputChecks(op, node));
-    if (!outputs.at(0).IsTensor()) return std::nullopt;
-    return TensorToProto(outputs[0].tensor());
+    const bool flush = edit.context().flush_denormals;
+    const std::unique_ptr<OpState> state = PrepareOn(op, node, edit.Opset(op.domain), inputs, flush);
+    const std::optional<std::vector<Value>> outputs =
+        Fold(op, node, state.get(), std::move(inputs), InputChecks(op, node), flush, bytes + kMaxFoldedGrowth);
+    if (!outputs || !outputs->at(0).IsTensor()) return std::nullopt;
+    return TensorToProto(outputs->at(0).tensor());
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -74,16 +71,13 @@ int64_t FoldConstants(GraphEdit& edit) {
   int64_t folded = 0;
   for (int n = 0; n < edit.node_size(); ++n) {
     const OpDef* op = edit.alive(n) ? edit.op(n) : nullptr;
-    if (op == nullptr || op->run == nullptr || op->random || op->reads_graphs || edit.outputs(n).size() != 1) continue;
+    if (op == nullptr || !IsFoldable(*op, edit.node(n)) || edit.outputs(n).size() != 1) continue;
     const int v = edit.outputs(n)[0];
     if (v == GraphEdit::kAbsent || edit.IsOutput(v)) continue;
     const bool is_constant = edit.Is(n, "Constant");
     if (!is_constant && edit.inputs(n).empty()) continue;
-    bool has_body = false;
-    ForEachBody(edit.node(n), [&](const AttributeProto&, const GraphProto&) { has_body = true; });
-    if (has_body) continue;
     const TensorProto* held = is_constant ? HeldBy(edit.node(n)) : nullptr;
-    std::optional<TensorProto> tensor = held != nullptr ? std::optional(*held) : Fold(edit, n);
+    std::optional<TensorProto> tensor = held != nullptr ? std::optional(*held) : Folded(edit, n);
     if (!tensor) continue;
     edit.MakeConstant(v, *std::move(tensor));
     ++folded;
