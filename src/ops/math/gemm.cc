@@ -36,13 +36,6 @@ struct ScaleAddFn {
   }
 };
 
-void CheckC(const RunContext& ctx, const Shape& c, int64_t m, int64_t n) {
-  const bool rows_fit = c.rank() < 2 || c[0] == m || c[0] == 1;
-  const bool columns_fit = c.rank() < 1 || c[c.rank() - 1] == n || c[c.rank() - 1] == 1;
-  if (c.rank() > 2 || !rows_fit || !columns_fit)
-    ctx.FailInput(2, fmt::format("shape {} does not broadcast to [{},{}]", c.ToString(), m, n));
-}
-
 void Run(RunContext& ctx) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
   const MatrixProduct product = PlanGemm(ctx);
@@ -87,24 +80,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   return PackConstantFactor(ctx, ctx.attrs().Int("transB", 0) != 0);
 }
 
-void ShapeRule(InferScope& scope) {
-  const OptimShape& a = scope.InputShape(0);
-  const OptimShape& b = scope.InputShape(1);
-  for (int i = 0; i < 2; ++i) {
-    const OptimShape& shape = scope.InputShape(i);
-    if (!shape.IsUnknown() && shape.Rank() != 2)
-      scope.Fail(scope.InputSubject(i), fmt::format("must be a matrix, got {}", scope.Input(i).ToString()));
-  }
-  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0,
-               trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
-  if (!a.IsUnknown() && !b.IsUnknown()) {
-    scope.Unify(a[1 - trans_a], b[trans_b], fmt::format("the columns of {}", scope.InputSubject(0)),
-                fmt::format("the rows of {}", scope.InputSubject(1)));
-  }
-  const OptimDim m = a.IsUnknown() ? scope.Fresh() : a[trans_a];
-  const OptimDim n = b.IsUnknown() ? scope.Fresh() : b[1 - trans_b];
-  SetLikeInput(scope, 0, OptimShape{m, n});
-}
+void ShapeRule(InferScope& scope) { SetLikeInput(scope, 0, GemmShape(scope, 0, 1)); }
 
 OpDef VersionOf(int since, FormalCount c) {
   return {.domain = "",
@@ -148,7 +124,7 @@ MatrixProduct PlanGemm(const RunContext& ctx) {
         1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
                        product.k, product.transpose_a ? "the transposed A" : "A"));
   }
-  if (ctx.HasInput(2)) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
+  if (ctx.HasInput(2)) CheckAddend(ctx, 2, product.m, product.n);
   return product;
 }
 

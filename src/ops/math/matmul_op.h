@@ -72,6 +72,11 @@ void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const T
 // they are no matrices that go together, or input 2, which may be absent, does not broadcast to the result.
 MatrixProduct PlanGemm(const RunContext& ctx);
 
+// InvalidArgument where input `c` does not broadcast to [m,n].
+void CheckAddend(const RunContext& ctx, int c, int64_t m, int64_t n);
+// The shape of the product of inputs a and b, matrices, that attributes transA and transB ask for.
+OptimShape GemmShape(InferScope& scope, int a, int b);
+
 // c is an own tensor of the type of a and b.
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c);
 
