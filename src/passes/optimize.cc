@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ops/internal/internal_domain.h"
+#include "ops/microsoft/microsoft_op.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -20,10 +21,15 @@ struct Pass {
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"fold constants", FoldConstants, true}, {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true}, {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},  {"remove dead nodes", RemoveDead, true},
-    {"fuse products", FuseProduct, false},   {"fuse elementwise", FuseElementwise, false},
+    {"fuse quantized", FuseQuantized, true},
+    {"fold constants", FoldConstants, true},
+    {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},
+    {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},
+    {"remove dead nodes", RemoveDead, true},
+    {"fuse products", FuseProduct, false},
+    {"fuse elementwise", FuseElementwise, false},
 };
 // Initializers need not be graph inputs from here on.
 constexpr int64_t kFreeInitializers = 4;
@@ -42,23 +48,27 @@ class Optimizer {
       context_.functions.emplace(Domain(function.domain()), function.name());
     for (const OperatorSetIdProto& import : model.opset_import())
       context_.opsets.insert_or_assign(std::string(Domain(import.domain())), import.version());
-    context_.opsets.insert_or_assign(std::string(kInternalDomain), 1);
+    if (!standard_only_) {
+      AddImport(kInternalDomain);
+      if (!context_.opsets.contains(kMicrosoft)) AddImport(kMicrosoft);
+    }
     context_.new_name = [this](std::string_view name) { return NewName(name); };
     for (const Pass& pass : kPasses) report_.passes.push_back({pass.name, 0});
   }
 
   OptimizeReport Run() {
     Graph(*model_.mutable_graph(), nullptr);
-    if (!standard_only_) {
-      OperatorSetIdProto& import = *model_.add_opset_import();
-      import.set_domain(String(kInternalDomain));
-      import.set_version(1);
-    }
     if (made_initializers_ && model_.ir_version() < kFreeInitializers) model_.set_ir_version(kFreeInitializers);
     return std::move(report_);
   }
 
  private:
+  void AddImport(std::string_view domain) {
+    context_.opsets.insert_or_assign(std::string(domain), 1);
+    OperatorSetIdProto& import = *model_.add_opset_import();
+    import.set_domain(String(domain));
+    import.set_version(1);
+  }
   void Graph(GraphProto& graph, const GraphEdit* outer) {
     report_.nodes_before += graph.node_size();
     GraphEdit edit(graph, captures_, outer, context_);

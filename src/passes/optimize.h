@@ -33,10 +33,10 @@ struct OptimizeReport {
 };
 
 // Rewrites the model into one with the same inputs and outputs that gives the same: to the bit, but where
-// BatchNormalization went into weights. `types` knows the graphs of this very model. Functions of the model are left
-// alone. What is wrong with the model is left as it is, for
-// planning to say; where that shows before all passes are through, this throws (InvalidArgument), and the model is to
-// be thrown away.
+// BatchNormalization went into weights, and where sums of quantised numbers are no floats any more (passes.h).
+// `types` knows the graphs of this very model. Functions of the model are left alone. What is wrong with the model is
+// left as it is, for planning to say; where that shows before all passes are through, this throws (InvalidArgument),
+// and the model is to be thrown away.
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options = {});
 
 }  // namespace ONNX_LIGHT_NAMESPACE

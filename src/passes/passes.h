@@ -9,6 +9,13 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// DequantizeLinear, one node of floats, QuantizeLinear, of bytes, become a node of bytes: MatMul and Conv by quantised
+// weights QLinearMatMul and QLinearConv; where com.microsoft is imported, Gemm, Add and Mul its QGemm, QLinearAdd and
+// QLinearMul; with a Relu after them where the bytes begin at zero. Nodes that only move elements, or find the
+// greatest, do so with the bytes where the scale stays the same. Whole numbers are summed where floats were rounded:
+// results differ by at most one unit of the last QuantizeLinear, those of Add, Mul and moves not at all.
+int64_t FuseQuantized(GraphEdit& edit);
+
 // Nodes whose inputs are all constant become constants: by their operator's own kernel, never random ones nor ones with
 // bodies. Constants of more than kMaxFoldedRead bytes are not read, results that exceed the inputs by more than
 // kMaxFoldedGrowth bytes not kept; graph outputs stay.

@@ -1,66 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/passes.h"
+// Each pass on graphs in ONNX text: what is left, and what is not to be touched.
+#include <gtest/gtest.h>
 
-#include <gmock/gmock.h>
-
-#include "onnx_io/text_parser.h"
-#include "onnx_io/text_printer.h"
-#include "ops/infer_graph.h"
-#include "passes/optimize.h"
+#include "passes/test_util.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-using onnx_optim::OptimShape;
-using onnx_optim::shapes::ShapesContext;
-using onnx_optim::shapes::ShapeValue;
-
-// What inference says of the main graph, and of bodies under the names of the main graph.
-class Inferred : public TypeKnowledge {
- public:
-  explicit Inferred(const ModelProto& model) { InferModel(context_, model, &record_); }
-  TensorType TypeOf(const GraphProto&, std::string_view value) const override {
-    const ShapeValue* known = Find(value);
-    return known != nullptr && known->IsTensor() ? known->Dtype() : TensorType::kUndefined;
-  }
-  OptimShape ShapeOf(const GraphProto&, std::string_view value) const override {
-    const ShapeValue* known = Find(value);
-    return known != nullptr && known->HasRank() ? known->Shape() : OptimShape::Unknown();
-  }
-  double ElementsOf(const GraphProto&, std::string_view) const override { return 0; }
-
- private:
-  const ShapeValue* Find(std::string_view value) const {
-    const std::string name(value);
-    if (const ShapeValue* known = context_.Find(name)) return known;
-    for (const BodyRecord& body : record_.bodies)
-      if (const auto it = body.values.find(name); it != body.values.end()) return &it->second;
-    return nullptr;
-  }
-  ShapesContext context_;
-  InferenceRecord record_;
-};
-
-ModelProto Model(const std::string& graph) {
-  return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]>\n" + graph);
-}
-std::string Text(const std::string& graph) { return PrintGraphText(Model(graph).graph()); }
-
-// The graph after the pass, which is to count `count`.
-std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph) {
-  ModelProto model = Model(graph);
-  const Inferred types(model);
-  EditContext context;
-  context.types = &types;
-  context.opsets = {{"", 17}, {"onnxseq.internal", 1}};
-  int made = 0;
-  context.new_name = [&](std::string_view name) { return std::string(name) + "__" + std::to_string(++made); };
-  const Captures captures(model.graph());
-  GraphEdit edit(*model.mutable_graph(), captures, nullptr, context);
-  EXPECT_EQ(pass(edit), count) << graph;
-  edit.Commit();
-  return PrintGraphText(model.graph());
-}
 
 TEST(FoldConstants, KeepsWhatNodesOfConstantsGive) {
   EXPECT_EQ(After(FoldConstants, 3, R"(g (float[N] x) => (float[N] y) <float[2] a = {1, 2}> {
