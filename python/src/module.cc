@@ -83,7 +83,8 @@ nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder) {
+void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder,
+                 bool optimize) {
   const ModelSource source(model);
   const std::string target = FileSystemPath(path);
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
@@ -92,6 +93,7 @@ void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> exter
   external.need_all = true;
   ModelProto proto = source.Read(&external);
   if (!folder.empty()) LoadExternalData(proto, folder);
+  if (optimize) proto = OptimizeModel(std::move(proto));
   WriteModelOptions options = AsRead(external);
   if (external_data) options.external_bytes = external_data;
   WriteModelFile(proto, target, options);
@@ -239,11 +241,12 @@ NB_MODULE(_onnxseq, m) {
         "under \"problems\", not raised.");
   m.def("_infer_shapes_model", &InferShapesModelOf, nb::arg("model"), nb::arg("dims"), nb::arg("shapes"));
   m.def("convert", &ConvertFile, nb::arg("model"), nb::arg("path"), nb::kw_only(),
-        nb::arg("external_data") = nb::none(), nb::arg("data_folder") = nb::none(),
+        nb::arg("external_data") = nb::none(), nb::arg("data_folder") = nb::none(), nb::arg("optimize") = false,
         "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
         "names: ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many bytes and more in a "
         "file beside it (a model that has external data keeps it so anyway). data_folder: where the external data of a "
-        "model lies that is not given as a path.");
+        "model lies that is not given as a path. optimize: write what gives the same in less time, in standard "
+        "operators.");
   m.def("_find_problems", &FindProblemsOf, nb::arg("model"));
 }
 

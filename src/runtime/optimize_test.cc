@@ -2,8 +2,9 @@
 // Sessions with and without passes: the same results, errors and inner values.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
-#include <utility>
 
 #include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
@@ -140,14 +141,26 @@ TEST(Optimize, NodesOfBodiesThatStayTheSameAreComputedOnce) {
   }
 }
 
+class RandomNumbers {
+ public:
+  Tensor operator()(const Shape& shape, float least = -1) {
+    Tensor t(TensorType::kFloat, shape);
+    for (float& x : t.MutableView<float>()) x = least + static_cast<float>(random_() % 2001) / 1000;
+    return t;
+  }
+  void Add(ModelProto& model, const char* name, const Shape& shape, float least = -1) {
+    TensorProto& tensor = *model.mutable_graph()->add_initializer();
+    tensor = TensorToProto((*this)(shape, least));
+    tensor.set_name(name);
+  }
+
+ private:
+  std::mt19937 random_{1};
+};
+
 // More rows, columns and depth than the kernel takes at once, none of them whole panels.
 TEST(Optimize, ProductsFinishTheirRows) {
-  std::mt19937 random(1);
-  const auto numbers = [&](const Shape& shape) {
-    Tensor t(TensorType::kFloat, shape);
-    for (float& x : t.MutableView<float>()) x = static_cast<float>(random() % 2001) / 1000 - 1;
-    return t;
-  };
+  RandomNumbers numbers;
   ModelProto model = Model(R"(g (float[N,M,1100] x) => (float[N,M,90] y, float[K,90] z) {
     p = MatMul(x, w)
     s = Add(p, b)
@@ -156,11 +169,8 @@ TEST(Optimize, ProductsFinishTheirRows) {
     q = Gemm(f, w, b)
     z = Relu(q)
   })");
-  for (const auto& [name, shape] : {std::pair<const char*, Shape>{"w", {1100, 90}}, {"b", {90}}}) {
-    TensorProto& tensor = *model.mutable_graph()->add_initializer();
-    tensor = TensorToProto(numbers(shape));
-    tensor.set_name(name);
-  }
+  numbers.Add(model, "w", {1100, 90});
+  numbers.Add(model, "b", {90});
   const ValueMap feeds = {{"x", numbers({5, 51, 1100})}};
   SessionOptions options;
   options.optimize = false;
@@ -173,6 +183,30 @@ TEST(Optimize, ProductsFinishTheirRows) {
     const ValueMap got = session.Run(feeds);
     for (const char* name : {"y", "z"}) EXPECT_EQ(Floats(got.at(name)), Floats(expected.at(name)));
   }
+}
+
+TEST(Optimize, BatchNormalizationInWeightsGivesTheSame) {
+  RandomNumbers numbers;
+  ModelProto model = Model(R"(g (float[N,6,H,W] x) => (float[N,8,P,Q] y) {
+    c = Conv <group = 2, pads = [1, 0, 0, 1], strides = [2, 1]> (x, w, b)
+    y = BatchNormalization(c, scale, shift, mean, variance)
+  })");
+  numbers.Add(model, "w", {8, 3, 3, 2});
+  for (const char* name : {"b", "scale", "shift", "mean"}) numbers.Add(model, name, {8});
+  numbers.Add(model, "variance", {8}, 0.01f);
+  const ValueMap feeds = {{"x", numbers({2, 6, 11, 7})}};
+  SessionOptions options;
+  options.optimize = false;
+  const std::vector<float> expected = Floats(Session::FromModel(model, options).Run(feeds).at("y"));
+  options.optimize = true;
+  const Session optimised = Session::FromModel(model, options),
+                saved = Session::FromModel(OptimizeModel(model), options);
+  EXPECT_EQ(optimised.Explain(), "2 nodes, 1 after the passes\nfold BatchNormalization: 1\n");
+  float largest = 1;
+  for (const float value : expected) largest = std::max(largest, std::abs(value));
+  for (const Session* session : {&optimised, &saved})
+    EXPECT_THAT(Floats(session->Run(feeds).at("y")),
+                ::testing::Pointwise(::testing::FloatNear(1e-5f * largest), expected));
 }
 
 TEST(OptimizeModel, IsStandardAndGivesTheSame) {
