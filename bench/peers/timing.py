@@ -39,7 +39,9 @@ def check(row, outputs, rtol=1e-4, atol=1e-4):
             np.testing.assert_allclose(a, b, rtol, atol, err_msg=f"{row}: onnxseq against {name}")
 
 
-def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter):
+def compare(
+    script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter, atol=1e-4
+):
     """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable}; `arrays` makes a list of arrays
     of what a callable returns. At one thread time.process_time may be the clock: busy neighbours do not show in it.
 
@@ -56,7 +58,7 @@ def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: 
     if threads == 1:
         for row in rows:
             contestants = make(row, threads, names)
-            check(row, {name: arrays(call()) for name, call in contestants.items()})
+            check(row, {name: arrays(call()) for name, call in contestants.items()}, atol=atol)
             times[row] = interleave(contestants, seconds, clock)
     else:
         for _ in range(2):
