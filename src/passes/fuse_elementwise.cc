@@ -9,13 +9,13 @@
 #include "model/set_attribute.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
+#include "passes/fused_node.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr int kAbsent = GraphEdit::kAbsent;
-constexpr size_t kMaxName = 200;
 
 class Fusing {
  public:
@@ -112,29 +112,13 @@ class Fusing {
   }
 
   void Fuse(const std::vector<int>& group) {
-    const int last = group.back();
-    GraphProto steps;
-    steps.set_name("steps");
-    std::string name;
     std::vector<int> inputs;
-    for (const int n : group) {
-      const NodeProto& node = edit_.node(n);
-      *steps.add_node() = node;
-      if (!node.name().empty() && name.size() < kMaxName) name += (name.empty() ? "" : "+") + node.name().as_string();
+    for (const int n : group)
       for (const int v : edit_.inputs(n)) {
         const bool inside = v != kAbsent && std::ranges::find(group, edit_.producer(v)) != group.end();
-        if (v == kAbsent || inside || std::ranges::find(inputs, v) != inputs.end()) continue;
-        inputs.push_back(v);
-        steps.add_input()->set_name(String(edit_.name(v)));
+        if (v != kAbsent && !inside && std::ranges::find(inputs, v) == inputs.end()) inputs.push_back(v);
       }
-    }
-    const int output = edit_.outputs(last)[0];
-    steps.add_output()->set_name(String(edit_.name(output)));
-    for (const int n : group)
-      if (n != last) edit_.Remove(n);
-    NodeProto& fused = edit_.Rewrite(output, kInternalDomain, "FusedElementwise", inputs);
-    if (!name.empty()) fused.set_name(String(name));
-    SetGraph(fused, "steps") = std::move(steps);
+    NodeProto& fused = FuseNodes(edit_, group, "FusedElementwise", inputs);
     SetInt(fused, "opset", edit_.opset());
     if (edit_.context().least_fused > 1) SetInt(fused, "together_from", edit_.context().least_fused);
   }

@@ -28,7 +28,9 @@ class RandomGraph {
     }
     return fmt::format(
         "<ir_version: 8, opset_import: [\"\" : 17]>\n"
-        "g (float[N,3] x, float[N,1] z, bool c) => ({}) <float[3] k = {{1, -2, 0.5}}, float one = {{1}}> {{\n{}}}",
+        "g (float[N,3] x, float[N,1] z, bool c) => ({}) <float[3] k = {{1, -2, 0.5}}, float one = {{1}}, float[3,3] w "
+        "= {{1, 2, -1, 0, 0.5, 1, 3, -2, "
+        "0.25}}> {{\n{}}}",
         outputs, nodes);
   }
 
@@ -45,7 +47,7 @@ class RandomGraph {
     std::string text;
     for (int i = 0; i < count; ++i) {
       const std::string name = prefix + std::to_string(i);
-      switch (Below(bodies ? 9 : 8)) {
+      switch (Below(bodies ? 10 : 9)) {
         case 0:
         case 1:
         case 2:
@@ -63,6 +65,10 @@ class RandomGraph {
           break;
         case 7:
           text += fmt::format("  {0}_t = Transpose({1})\n  {0} = Transpose <perm = [1, 0]> ({0}_t)\n", name, Near());
+          break;
+        case 8:
+          text += fmt::format("  {0}_f = Add({1}, x)\n  {0} = {2}({0}_f, w)\n", name, Near(),
+                              Below(2) == 0 ? "MatMul" : "Gemm");
           break;
         default: {
           const std::vector<std::string> outer = values_;
