@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""64 streams of an LSTM fed one step at a time: one by one, and together as one batch. Interleaved, least of each.
+"""64 streams of an LSTM fed one step at a time: one by one, and together as one batch. Interleaved, least of each;
+what part of the machine's limit (limits.py) the batch reaches, and the ratio if both were at their limit.
 
 .venv/bin/python bench/streams.py
 """
 
 import time
 
+import limits
 import numpy as np
 import onnxseq
 from onnx import TensorProto, helper, numpy_helper
@@ -33,7 +35,10 @@ def session_of(size):
 
 
 def main():
-    print("| LSTM, inputs = units | one by one, ms | together, ms | ratio |\n|---|---|---|---|")
+    print(
+        "| LSTM, inputs = units | one by one, ms | together, ms | ratio | ratio of the limits | together, of the limit |"
+    )
+    print("|---" * 6 + "|")
     for size in (128, 256, 512):
         group = onnxseq.StreamGroup(session_of(size), {"h": "hn", "c": "cn"}, batch="N")
         alone, together = ([group.open() for _ in range(STREAMS)] for _ in range(2))
@@ -49,7 +54,14 @@ def main():
             best = [min(best[0], middle - start), min(best[1], end - middle)]
             for single, (one,) in zip(singles, batched):
                 np.testing.assert_allclose(single, one, atol=1e-5)
-        print(f"| {size} | {best[0] * 1e3:.3f} | {best[1] * 1e3:.3f} | {best[0] / best[1]:.1f} |")
+        floor = limits.floor(1, 4, STREAMS, 1, size, 1)
+        # One by one each reads all of W and R; together they are read once, and multiply-adds are what takes time.
+        weights = 4 * 2 * 4 * size * size
+        _, reads = limits.machine_limits(1)
+        one_by_one = STREAMS * weights / limits.read_rate(reads, weights)
+        print(
+            f"| {size} | {best[0] * 1e3:.3f} | {best[1] * 1e3:.3f} | {best[0] / best[1]:.1f} | {one_by_one / floor:.1f} | {floor / best[1]:.0%} |"
+        )
 
 
 main()

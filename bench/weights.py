@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One row of LSTM, GRU and RNN with weights kept as f32, bf16 and int8: they take turns, least of each; and the bytes of R a second
-that the steps read, beside what one core reads of an array that is as large.
+"""One row of LSTM, GRU and RNN with weights kept as f32, bf16 and int8: they take turns, least of each; the part of the machine's limit
+each reaches (limits.py), and how far y is from that of f32.
 
 .venv/bin/python bench/weights.py
 """
 
 import time
 
+import limits
 import numpy as np
 import onnxseq
 from onnx import TensorProto, helper, numpy_helper
@@ -34,21 +35,12 @@ def model_of(op, size):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
 
 
-def read_rate(size):
-    """Bytes a second of reading `size` bytes again and again."""
-    array = np.ones(size // 4, np.float32)
-    best = float("inf")
-    for _ in range(20):
-        start = time.perf_counter()
-        array.max()
-        best = min(best, time.perf_counter() - start)
-    return size / best
-
-
 def main():
-    print("| one row, 50 steps | units | f32, ms | bf16, ms | int8, ms | f32/bf16 | f32/int8 | GB/s f32, bf16, int8 |")
-    print("|---|---|---|---|---|---|---|---|")
-    for op in GATES:
+    print(
+        "| one row, 50 steps | units | f32, ms | bf16, ms | int8, ms | f32/bf16 | f32/int8 | of the limit | error bf16, int8 |"
+    )
+    print("|---" * 9 + "|")
+    for op, gates in GATES.items():
         for size in (128, 256, 512, 1024):
             model = model_of(op, size)
             sessions = {
@@ -58,20 +50,22 @@ def main():
             x = np.random.default_rng(1).standard_normal((STEPS, 1, size)).astype(np.float32)
             exact = sessions["f32"].run(None, {"x": x})[0]
             best = dict.fromkeys(STORAGE, float("inf"))
+            error = dict.fromkeys(STORAGE, 0.0)
             for _ in range(ROUNDS):
                 for name, session in sessions.items():
                     start = time.perf_counter()
                     y = session.run(None, {"x": x})[0]
                     best[name] = min(best[name], time.perf_counter() - start)
-                    assert np.abs(y - exact).max() < 0.05
-            bytes_of_r = {name: STEPS * GATES[op] * size * size * width for name, width in STORAGE.items()}
-            rates = ", ".join(f"{bytes_of_r[name] / best[name] / 1e9:.0f}" for name in STORAGE)
-            times = " | ".join(f"{best[name] * 1e3:.3f}" for name in STORAGE)
+                    error[name] = float(np.abs(y - exact).max())
+                    assert error[name] < 0.05
+            reached = []
+            for name, width in STORAGE.items():
+                floor = limits.floor(1, gates, STEPS, STEPS, size, 1, width, 4 if name == "int8" else 1)
+                reached.append(f"{floor / best[name]:.0%}")
             print(
-                f"| {op} | {size} | {times} | {best['f32'] / best['bf16']:.2f} | {best['f32'] / best['int8']:.2f} | {rates} |"
+                f"| {op} | {size} | {' | '.join(f'{best[name] * 1e3:.3f}' for name in STORAGE)} | {best['f32'] / best['bf16']:.2f} "
+                f"| {best['f32'] / best['int8']:.2f} | {', '.join(reached)} | {error['bf16']:.4f}, {error['int8']:.4f} |"
             )
-    sizes = [1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26]
-    print("\nReads of an array of " + ", ".join(f"{s >> 10} KB: {read_rate(s) / 1e9:.0f} GB/s" for s in sizes))
 
 
 main()

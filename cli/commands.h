@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "onnxseq/errors.h"
+#include "onnxseq/session.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -43,6 +44,7 @@ struct RunArguments : FeedArguments, RepeatArguments {
   std::string profile_json;
   bool explain = false;
   bool optimize = true;
+  SequenceMapStrategy sequence_map = SequenceMapStrategy::kAuto;
   bool json = false;
 };
 int RunCommand(const RunArguments& arguments);
@@ -68,6 +70,8 @@ struct ConvertArguments {
   std::string input, output;
   std::optional<int64_t> external_bytes;
   bool optimize = false;
+  bool lower = false;
+  int ir_version = 11;
 };
 int ConvertCommand(const ConvertArguments& arguments);
 

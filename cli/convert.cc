@@ -13,6 +13,8 @@ int ConvertCommand(const ConvertArguments& arguments) {
   if (arguments.optimize) model = OptimizeModel(std::move(model));
   WriteModelOptions options = AsRead(external);
   if (arguments.external_bytes) options.external_bytes = arguments.external_bytes;
+  options.lower = arguments.lower;
+  options.ir_version = arguments.ir_version;
   WriteModelFile(model, arguments.output, options);
   return 0;
 }

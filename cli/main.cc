@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -72,8 +73,15 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
                                        "Write every value the run computes to this .npz, those of bodies by their path "
                                        "as sequences; runs on one thread");
   run->add_option("--profile", a.profile_json, "Write when each node ran to this JSON file, for a trace viewer");
-  run->add_flag("--explain", a.explain, "Say first what was made of the model before it runs");
+  run->add_flag("--explain", a.explain,
+                "Say first how the model was run: what was made of it before, and of each SequenceMap");
   run->add_flag("!--no-optimize", a.optimize, "Run the nodes as they are");
+  using Strategy = onnxseq::SequenceMapStrategy;
+  run->add_option("--sequence-map", a.sequence_map, "How SequenceMap runs its body")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{{"auto", Strategy::kAuto},
+                                                                          {"elements", Strategy::kElements},
+                                                                          {"stacked", Strategy::kStacked},
+                                                                          {"packed", Strategy::kPacked}}));
   run->add_flag("--json", a.json, "Print JSON");
   trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.
@@ -105,12 +113,15 @@ void AddShapes(CLI::App& app, onnxseq::ShapesArguments& a) {
 void AddConvert(CLI::App& app, onnxseq::ConvertArguments& a) {
   CLI::App* convert = app.add_subcommand("convert", "Write a model in another form, chosen by suffix");
   convert->add_option("IN", a.input, kModelHelp)->required();
-  convert->add_option("OUT", a.output, "An .onnx file or ONNX text (.onnxtxt)")->required();
+  convert->add_option("OUT", a.output, "An .onnx file, ONNX text (.onnxtxt) or an OpenVINO IR .xml")->required();
   convert
       ->add_option("--external-data", a.external_bytes,
                    "Keep initializers of this many bytes and more in a file beside OUT")
       ->check(Within(CLI::NonNegativeNumber, "0 or a positive number"));
   convert->add_flag("--optimize", a.optimize, "Write what gives the same in less time, in standard operators");
+  convert->add_flag("--lower", a.lower, "Write nodes that OUT has no words for as several others that give the same");
+  convert->add_option("--ir-version", a.ir_version, "Of an OpenVINO IR: 11 unless given, or 10")
+      ->check(Within(CLI::Range(10, 11), "10 or 11"));
 }
 
 int Dispatch(int argc, char** argv) {

@@ -12,6 +12,7 @@
 #include "onnxseq/versions.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/op_def.h"
+#include "passes/batch/batch_rules.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -94,6 +95,12 @@ std::string_view KernelText(const OpDef& op) {
   if (op.body != nullptr) return "nodes of others";
   return op.elementwise != 0 ? "elementwise" : "own";
 }
+// By which rule a SequenceMap batches it.
+std::string_view BatchingText(const OpDef& op) {
+  if (op.body != nullptr) return "of those nodes";
+  const std::string_view rule = FindBatchRule(op).name;
+  return rule.empty() ? "by element" : rule;
+}
 std::string_view ShapeText(const OpDef& op) { return op.body != nullptr ? "of those nodes" : "own"; }
 
 void EmitFormals(JsonText& json, std::string_view key, const std::vector<Formal>& formals) {
@@ -160,7 +167,7 @@ void PrintJson(const ByName& by_name) {
       json.Key("kernel");
       json.String(KernelText(*op));
       json.Key("batching");
-      json.String("by element");
+      json.String(BatchingText(*op));
       json.EndObject();
     }
     json.EndArray();
@@ -183,9 +190,8 @@ void PrintMarkdown(const ByName& by_name) {
       "operator has one.\n"
       "* **kernel**: *elementwise*: one loop over the elements, which passes fuse with those of its neighbours; *own*; "
       "*nodes of others*: the operator is written out as nodes of other operators when a model is loaded.\n"
-      "* **batching**: what a SequenceMap makes of the node in its body: *by element*, it is run for each element, "
-      "side "
-      "by side.\n",
+      "* **batching**: the rule by which a SequenceMap runs the node in its body for all elements at once "
+      "([sequence-map.md](sequence-map.md)); *by element*: for one element after the other.\n",
       by_name.size(), kMaxOpset);
   std::string domain;
   for (const auto& [name, versions] : by_name) {
@@ -196,8 +202,9 @@ void PrintMarkdown(const ByName& by_name) {
     }
     for (const OpDef* op : versions) {
       const std::string inputs = FormalsText(op->inputs);
-      fmt::print("| {} | {} | {}{}to {} | {} | {} | by element |\n", name.second, op->since_version, inputs,
-                 inputs.empty() ? "" : ", ", FormalsText(op->outputs), ShapeText(*op), KernelText(*op));
+      fmt::print("| {} | {} | {}{}to {} | {} | {} | {} |\n", name.second, op->since_version, inputs,
+                 inputs.empty() ? "" : ", ", FormalsText(op->outputs), ShapeText(*op), KernelText(*op),
+                 BatchingText(*op));
     }
   }
 }

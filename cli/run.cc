@@ -18,6 +18,7 @@ namespace {
 
 void Print(const Session& session, const Timed& timed, const RunArguments& arguments) {
   if (!arguments.json) {
+    if (arguments.explain) fmt::print("{}", session.Explain());
     for (const ValueDescription& output : session.outputs()) {
       const auto found = timed.outputs.find(output.name);
       if (found != timed.outputs.end()) fmt::print("{}", DescribeValue(output.name, found->second));
@@ -97,8 +98,8 @@ int RunCommand(const RunArguments& arguments) {
   options.seed = arguments.seed;
   options.on_warning = PrintWarning;
   options.optimize = arguments.optimize;
+  options.sequence_map = arguments.sequence_map;
   const Session session = Session::Load(arguments.model, options);
-  if (arguments.explain && !arguments.json) fmt::print("{}", session.Explain());
   Profiler profiler;
   RunObserver* const profiling = arguments.profile_json.empty() ? nullptr : &profiler;
   const auto write_profile = [&] {

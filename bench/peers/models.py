@@ -93,10 +93,8 @@ text = io.StringIO()
 with contextlib.redirect_stdout(text):
     report()
 today = datetime.date.today().isoformat()
-cpu = timing.machine().lower().split()[1 if timing.machine().startswith("AMD") else 0].strip("()")
 versions = f"onnxruntime {onnxruntime.__version__}, onnxseq {onnxseq.__version__}"
 clock_name = "CPU time" if THREADS == 1 else "time"
 heading = f"# Whole models, {today}: {versions}\n\nMedian {clock_name} of calls through Python, the two in turn: `make bench-models THREADS={THREADS}`.\n\n"
-path = pathlib.Path(__file__).parents[1] / "results" / f"{today}-{cpu}-models.md"
-path.write_text(heading + text.getvalue())
+timing.results_path("models").write_text(heading + text.getvalue())
 print(text.getvalue())

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contestants timed in turn, so that a drifting clock or a busy neighbour hits all alike; only ratios of one run count."""
 
+import datetime
 import json
+import pathlib
 import subprocess
 import sys
 import time
@@ -12,6 +14,12 @@ import numpy as np
 def machine():
     with open("/proc/cpuinfo") as info:
         return next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
+
+
+def results_path(subject):
+    """Where a bench writes what it measured today on this CPU."""
+    cpu = machine().lower().split()[1 if machine().startswith("AMD") else 0].strip("()")
+    return pathlib.Path(__file__).parents[1] / "results" / f"{datetime.date.today().isoformat()}-{cpu}-{subject}.md"
 
 
 def interleave(contestants, seconds, clock=time.perf_counter):
@@ -39,9 +47,12 @@ def check(row, outputs, rtol=1e-4, atol=1e-4):
             np.testing.assert_allclose(a, b, rtol, atol, err_msg=f"{row}: onnxseq against {name}")
 
 
-def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter):
+def compare(
+    script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter, floor=None
+):
     """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable}; `arrays` makes a list of arrays
     of what a callable returns. At one thread time.process_time may be the clock: busy neighbours do not show in it.
+    floor(row): the seconds a row cannot go below on this machine, for one more column.
 
     At one thread all contestants share a process. At more, the waiting threads of one would steal the cores of the
     next: each has a process of its own, and the processes take turns.
@@ -66,11 +77,13 @@ def compare(script, rows, make, names, threads, seconds, arrays=lambda outputs: 
                     row, who, taken = json.loads(line)
                     times[row][who] = min(taken, times[row].get(who, taken))
     print(f"{machine()}, {threads} thread{'s' if threads > 1 else ''}, ms; ratio: best peer / onnxseq\n")
-    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2))
+    columns = [*names, "ratio", *(["of the limit"] if floor else [])]
+    print("| case | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1))
     ratios = []
     for row in rows:
         peers = [taken for name, taken in times[row].items() if name != "onnxseq"]
         ratios.append(min(peers) / times[row]["onnxseq"])
         cells = [f"{times[row][name] * 1e3:.3g}" if name in times[row] else "-" for name in names]
-        print(f"| {row} | " + " | ".join(cells) + f" | {ratios[-1]:.2f} |", flush=True)
+        cells += [f"{ratios[-1]:.2f}", *([f"{floor(row) / times[row]['onnxseq']:.0%}"] if floor else [])]
+        print(f"| {row} | " + " | ".join(cells) + " |", flush=True)
     print(f"\ngeometric mean {np.exp(np.mean(np.log(ratios))):.2f}, worst {min(ratios):.2f}\n")

@@ -42,15 +42,22 @@ struct WriteModelOptions {
   // Initializers of at least this many bytes go to a file NAME.HASH.data beside the model; without it none do, unless
   // the model would pass 2 GiB, more than other tools read. Older files of that name pattern are removed.
   std::optional<int64_t> external_bytes;
+  // What the file has no words for is written as other nodes that give the same. To OpenVINO IR: nodes that no layer
+  // says, where that is possible, and inputs that have a default, as constants. To ONNX: recurrent layers of OpenVINO,
+  // as LSTM, GRU and RNN.
+  bool lower = false;
+  // OpenVINO IR only: its version, 10 or 11.
+  int ir_version = 11;
 };
 
 // What writes a model in the form it was read in: with external data when it had some.
 ONNXSEQ_API WriteModelOptions AsRead(const ExternalDataReport& report);
 
-// Writes a model by the suffix of the path: ONNX text for .onnxtxt, else an ONNX file. Equal models give equal bytes.
-// Whole or not at all, also when the process is killed: external data first, then the model through a new file renamed
-// over it. The model may have been read from that very path. Throws IoError; Unsupported for a path that ends in .xml
-// and for what text cannot say.
+// Writes a model by the suffix of the path: OpenVINO IR for .xml (its .bin beside it, whatever the options say of
+// external data), ONNX text for .onnxtxt, else an ONNX file. Equal models give equal bytes. Whole or not at all, also
+// when the process is killed: external data first, then the model through a new file renamed over it; of an IR each of
+// the two files. The model may have been read from that very path. Throws IoError; Unsupported for what text or IR
+// cannot say, naming each node.
 ONNXSEQ_API void WriteModelFile(const ModelProto& model, const std::string& path,
                                 const WriteModelOptions& options = {});
 

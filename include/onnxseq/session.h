@@ -28,6 +28,14 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 using ValueMap = std::map<std::string, Value, std::less<>>;
 
+// How SequenceMap runs its body. What comes out is the same up to the rounding of sums.
+enum class SequenceMapStrategy : uint8_t {
+  kAuto,      // as what is known of the elements says
+  kElements,  // element by element
+  kStacked,   // elements of one shape together, wherever the body allows it
+  kPacked,    // all elements together, where they differ in one dim at most and the body allows it
+};
+
 struct SessionOptions {
   // Threads that take part in one run, the caller included; 0 = as many CPUs as the process may use. 1 starts no
   // thread.
@@ -40,6 +48,11 @@ struct SessionOptions {
   // How recurrent operators of type float keep constant weights. kFull is exact; `onnxseq bench --accuracy` says what
   // the others cost and gain.
   WeightStorage weights = WeightStorage::kFull;
+  // kAuto with `optimize` false or `deterministic`: kElements.
+  SequenceMapStrategy sequence_map = SequenceMapStrategy::kAuto;
+  // Results are the same to the bit however work is batched: each element of a SequenceMap as if it were alone. They
+  // never depend on the number of threads.
+  bool deterministic = false;
   // Random operators without a seed of their own give the same numbers in each run of a single-threaded session; other
   // ones in each run when absent.
   std::optional<uint64_t> seed;

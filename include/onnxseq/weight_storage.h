@@ -7,8 +7,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// How the weights W and R of recurrent operators of type float are kept for the kernels. What is computed is float
-// either way: a run that reads its weights from memory once per step is as fast as they are small.
+// How the weights W and R of recurrent operators of type float are kept for the kernels: a run that reads them from
+// memory once per step is as fast as they are small. kInt8 also rounds what they are multiplied by (docs/recurrent.md).
 enum class WeightStorage : uint8_t {
   kFull,  // as they are
   kBf16,  // rounded to bfloat16: 3 digits

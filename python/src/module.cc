@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extension module behind the Python package `onnxseq`: sessions and shape inference over numpy values.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "callbacks.h"
 #include "cli/json_events.h"
@@ -27,14 +30,25 @@ namespace nb = nanobind;
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr std::array<std::string_view, 3> kWeightStorageNames{"f32", "bf16", "int8"};
+// The names of an option's values, in their order.
+template <class Choice>
+constexpr std::nullptr_t kNames{};
+template <>
+constexpr std::array<std::string_view, 3> kNames<WeightStorage>{"f32", "bf16", "int8"};
+template <>
+constexpr std::array<std::string_view, 4> kNames<SequenceMapStrategy>{"auto", "elements", "stacked", "packed"};
 
-std::string_view WeightStorageName(WeightStorage storage) { return kWeightStorageNames[static_cast<size_t>(storage)]; }
+template <class Choice>
+std::string_view NameOf(Choice choice) {
+  return kNames<Choice>[static_cast<size_t>(choice)];
+}
 
-WeightStorage WeightStorageFrom(std::string_view name) {
-  for (const WeightStorage storage : {WeightStorage::kFull, WeightStorage::kBf16, WeightStorage::kInt8})
-    if (name == WeightStorageName(storage)) return storage;
-  throw InvalidArgument(fmt::format("weights is \"{}\", but f32, bf16 and int8 are what there is", name));
+template <class Choice>
+Choice ChoiceFrom(std::string_view option, std::string_view name) {
+  const auto found = std::ranges::find(kNames<Choice>, name);
+  if (found == kNames<Choice>.end())
+    throw InvalidArgument(fmt::format("{} is \"{}\", not one of {}", option, name, fmt::join(kNames<Choice>, ", ")));
+  return static_cast<Choice>(found - kNames<Choice>.begin());
 }
 
 ShapeOptions ReadShapeOptions(const nb::dict& dims, const nb::dict& shapes) {
@@ -83,7 +97,8 @@ nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder) {
+void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder,
+                 bool lower, int ir_version) {
   const ModelSource source(model);
   const std::string target = FileSystemPath(path);
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
@@ -94,6 +109,8 @@ void ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> exter
   if (!folder.empty()) LoadExternalData(proto, folder);
   WriteModelOptions options = AsRead(external);
   if (external_data) options.external_bytes = external_data;
+  options.lower = lower;
+  options.ir_version = ir_version;
   WriteModelFile(proto, target, options);
 }
 
@@ -162,7 +179,10 @@ NB_MODULE(_onnxseq, m) {
       "InferenceSession.explain() says how. denormals: keep denormal numbers instead of flushing them to zero. "
       "weights: "
       "how recurrent operators of type float keep constant weights, \"f32\", \"bf16\" or \"int8\", the last two less "
-      "exact and faster where memory is what they wait for. seed: of random operators "
+      "exact and faster where memory is what they wait for. deterministic: the same to the bit however work is "
+      "batched. sequence_map: how SequenceMap runs its body: \"elements\" one by one; \"stacked\", those of one shape "
+      "together; \"packed\", all together where they differ in one dim at most; \"auto\", as it pays. seed: of random "
+      "operators "
       "without one of their own. memory_limit: bytes the tensors of one run may take at once, else "
       "onnxseq.MemoryError; 0 = no limit. data_folder: where the external data of a model given as bytes or "
       "ModelProto lies; that of a file lies beside it. custom_ops: {(domain, type): callable}; a callable gets the "
@@ -171,7 +191,8 @@ NB_MODULE(_onnxseq, m) {
       .def(
           "__init__",
           [](SessionOptions* self, int threads, bool optimize, bool denormals, const std::string& weights,
-             std::optional<uint64_t> seed, int64_t memory_limit, const nb::dict& custom_ops, nb::handle data_folder) {
+             bool deterministic, const std::string& sequence_map, std::optional<uint64_t> seed, int64_t memory_limit,
+             const nb::dict& custom_ops, nb::handle data_folder) {
             if (threads < 0) throw InvalidArgument(fmt::format("threads is {}, but 0 is the least", threads));
             if (memory_limit < 0)
               throw InvalidArgument(fmt::format("memory_limit is {}, but 0 is the least", memory_limit));
@@ -179,7 +200,9 @@ NB_MODULE(_onnxseq, m) {
                 SessionOptions{.threads = threads,
                                .optimize = optimize,
                                .denormals = denormals,
-                               .weights = WeightStorageFrom(weights),
+                               .weights = ChoiceFrom<WeightStorage>("weights", weights),
+                               .sequence_map = ChoiceFrom<SequenceMapStrategy>("sequence_map", sequence_map),
+                               .deterministic = deterministic,
                                .seed = seed,
                                .data_folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder),
                                .memory_limit = memory_limit,
@@ -187,13 +210,15 @@ NB_MODULE(_onnxseq, m) {
                                .on_warning = {}};
           },
           nb::kw_only(), nb::arg("threads") = 0, nb::arg("optimize") = true, nb::arg("denormals") = false,
-          nb::arg("weights") = "f32", nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0,
-          nb::arg("custom_ops") = nb::dict(), nb::arg("data_folder") = nb::none())
+          nb::arg("weights") = "f32", nb::arg("deterministic") = false, nb::arg("sequence_map") = "auto",
+          nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(),
+          nb::arg("data_folder") = nb::none())
       .def_ro("threads", &SessionOptions::threads)
       .def_ro("optimize", &SessionOptions::optimize)
-      .def_ro("optimize", &SessionOptions::optimize)
       .def_ro("denormals", &SessionOptions::denormals)
-      .def_prop_ro("weights", [](const SessionOptions& self) { return WeightStorageName(self.weights); })
+      .def_prop_ro("weights", [](const SessionOptions& self) { return NameOf(self.weights); })
+      .def_ro("deterministic", &SessionOptions::deterministic)
+      .def_prop_ro("sequence_map", [](const SessionOptions& self) { return NameOf(self.sequence_map); })
       .def_ro("seed", &SessionOptions::seed)
       .def_ro("memory_limit", &SessionOptions::memory_limit);
 
@@ -239,11 +264,14 @@ NB_MODULE(_onnxseq, m) {
         "under \"problems\", not raised.");
   m.def("_infer_shapes_model", &InferShapesModelOf, nb::arg("model"), nb::arg("dims"), nb::arg("shapes"));
   m.def("convert", &ConvertFile, nb::arg("model"), nb::arg("path"), nb::kw_only(),
-        nb::arg("external_data") = nb::none(), nb::arg("data_folder") = nb::none(),
+        nb::arg("external_data") = nb::none(), nb::arg("data_folder") = nb::none(), nb::arg("lower") = false,
+        nb::arg("ir_version") = 11,
         "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
-        "names: ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many bytes and more in a "
+        "names: OpenVINO IR for .xml, ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many "
+        "bytes and more in a "
         "file beside it (a model that has external data keeps it so anyway). data_folder: where the external data of a "
-        "model lies that is not given as a path.");
+        "model lies that is not given as a path. lower: write nodes that no layer of IR says as several others that "
+        "give the same. ir_version: 11 or 10.");
   m.def("_find_problems", &FindProblemsOf, nb::arg("model"));
 }
 

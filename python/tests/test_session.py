@@ -343,8 +343,20 @@ def test_narrow_weights(op, gates):
     )
     assert 0 < np.abs(bf16 - exact).max() < 1e-2
     assert 0 < np.abs(int8 - exact).max() < 2e-2
-    with pytest.raises(ValueError, match='weights is "int4", but f32, bf16 and int8 are what there is'):
+    with pytest.raises(ValueError, match='weights is "int4", not one of f32, bf16, int8'):
         onnxseq.SessionOptions(weights="int4")
+
+
+def test_int8_weights_have_a_largest_size():
+    model = make_model([helper.make_node("RNN", ["x", "W", "R"], ["y"], hidden_size=1)], [tensor("x")], [tensor("y")])
+    for name, size in (("W", 32769), ("R", 1)):
+        model.graph.initializer.append(numpy_helper.from_array(np.ones((1, 1, size), np.float32), name))
+    with pytest.raises(
+        onnxseq.InvalidArgument,
+        match=r"""RNN, input 1 'W' \("W"\): weights as int8 may have at most 32768 inputs, got 32769""",
+    ):
+        onnxseq.InferenceSession(model, onnxseq.SessionOptions(weights="int8"))
+    onnxseq.InferenceSession(model, onnxseq.SessionOptions(weights="bf16"))
 
 
 def test_explain(monkeypatch):

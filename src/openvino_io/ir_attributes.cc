@@ -77,41 +77,60 @@ std::optional<IrDim> ParseDim(std::string_view text) {
 
 struct ElementTypeName {
   std::string_view name;
+  std::string_view precision;  // as ports say it
   TensorType type;
 };
 // kUndefined: IR has it, ONNX does not (or packs it in another order).
 constexpr std::array kElementTypes{
-    ElementTypeName{"f32", TensorType::kFloat},
-    ElementTypeName{"f16", TensorType::kFloat16},
-    ElementTypeName{"bf16", TensorType::kBfloat16},
-    ElementTypeName{"f64", TensorType::kDouble},
-    ElementTypeName{"i64", TensorType::kInt64},
-    ElementTypeName{"i32", TensorType::kInt32},
-    ElementTypeName{"i16", TensorType::kInt16},
-    ElementTypeName{"i8", TensorType::kInt8},
-    ElementTypeName{"i4", TensorType::kInt4},
-    ElementTypeName{"u64", TensorType::kUint64},
-    ElementTypeName{"u32", TensorType::kUint32},
-    ElementTypeName{"u16", TensorType::kUint16},
-    ElementTypeName{"u8", TensorType::kUint8},
-    ElementTypeName{"u4", TensorType::kUint4},
-    ElementTypeName{"boolean", TensorType::kBool},
-    ElementTypeName{"string", TensorType::kString},
-    ElementTypeName{"f8e4m3", TensorType::kFloat8e4m3fn},
-    ElementTypeName{"f8e5m2", TensorType::kFloat8e5m2},
-    ElementTypeName{"f4e2m1", TensorType::kFloat4e2m1},
-    ElementTypeName{"f8e8m0", TensorType::kFloat8e8m0},
-    ElementTypeName{"u1", TensorType::kUndefined},
-    ElementTypeName{"u2", TensorType::kUndefined},
-    ElementTypeName{"i2", TensorType::kUndefined},
-    ElementTypeName{"u3", TensorType::kUndefined},
-    ElementTypeName{"u6", TensorType::kUndefined},
-    ElementTypeName{"nf4", TensorType::kUndefined},
-    ElementTypeName{"dynamic", TensorType::kUndefined},
-    ElementTypeName{"undefined", TensorType::kUndefined},
+    ElementTypeName{"f32", "FP32", TensorType::kFloat},
+    ElementTypeName{"f16", "FP16", TensorType::kFloat16},
+    ElementTypeName{"bf16", "BF16", TensorType::kBfloat16},
+    ElementTypeName{"f64", "FP64", TensorType::kDouble},
+    ElementTypeName{"i64", "I64", TensorType::kInt64},
+    ElementTypeName{"i32", "I32", TensorType::kInt32},
+    ElementTypeName{"i16", "I16", TensorType::kInt16},
+    ElementTypeName{"i8", "I8", TensorType::kInt8},
+    ElementTypeName{"i4", "I4", TensorType::kInt4},
+    ElementTypeName{"u64", "U64", TensorType::kUint64},
+    ElementTypeName{"u32", "U32", TensorType::kUint32},
+    ElementTypeName{"u16", "U16", TensorType::kUint16},
+    ElementTypeName{"u8", "U8", TensorType::kUint8},
+    ElementTypeName{"u4", "U4", TensorType::kUint4},
+    ElementTypeName{"boolean", "BOOL", TensorType::kBool},
+    ElementTypeName{"string", "STRING", TensorType::kString},
+    ElementTypeName{"f8e4m3", "F8E4M3", TensorType::kFloat8e4m3fn},
+    ElementTypeName{"f8e5m2", "F8E5M2", TensorType::kFloat8e5m2},
+    ElementTypeName{"f4e2m1", "F4E2M1", TensorType::kFloat4e2m1},
+    ElementTypeName{"f8e8m0", "F8E8M0", TensorType::kFloat8e8m0},
+    ElementTypeName{"u1", "U1", TensorType::kUndefined},
+    ElementTypeName{"u2", "U2", TensorType::kUndefined},
+    ElementTypeName{"i2", "I2", TensorType::kUndefined},
+    ElementTypeName{"u3", "U3", TensorType::kUndefined},
+    ElementTypeName{"u6", "U6", TensorType::kUndefined},
+    ElementTypeName{"nf4", "NF4", TensorType::kUndefined},
+    ElementTypeName{"dynamic", "DYNAMIC", TensorType::kUndefined},
+    ElementTypeName{"undefined", "UNDEFINED", TensorType::kUndefined},
 };
 
+const ElementTypeName* FindElementType(TensorType type) {
+  const auto* found = std::ranges::find(kElementTypes, type, &ElementTypeName::type);
+  return type == TensorType::kUndefined || found == kElementTypes.end() ? nullptr : found;
+}
+
 }  // namespace
+
+std::string_view IrElementName(TensorType type) {
+  const ElementTypeName* found = FindElementType(type);
+  return found == nullptr ? std::string_view() : found->name;
+}
+TensorType IrElementType(std::string_view name) {
+  const auto* found = std::ranges::find(kElementTypes, name, &ElementTypeName::name);
+  return found == kElementTypes.end() ? TensorType::kUndefined : found->type;
+}
+std::string_view IrPrecision(TensorType type) {
+  const ElementTypeName* found = FindElementType(type);
+  return found == nullptr ? "UNSPECIFIED" : found->precision;
+}
 
 void IrAttributes::FailAttribute(const char* name, const std::string& fact) const {
   layer_->Fail(fmt::format("attribute '{}'", name), fact);

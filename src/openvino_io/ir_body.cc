@@ -155,11 +155,6 @@ bool IrBody::Read(const std::map<int, IrValue>& parameters) {
   return builder_.model.unsupported.size() == refused;
 }
 
-void IrBody::MoveTo(NodeProto& node, std::string_view attribute) {
-  AttributeProto& body = *node.add_attribute();
-  body.set_name(std::string(attribute));
-  body.set_type(AttributeProto::GRAPH);
-  *body.mutable_g() = std::move(graph_);
-}
+void IrBody::MoveTo(NodeProto& node, std::string_view attribute) { SetGraph(node, attribute) = std::move(graph_); }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -76,23 +76,6 @@ int OpsetOf(std::string_view version) {
   return number && *number >= 1 && *number <= kMaxIrOpset ? *number : -1;
 }
 
-IrLayer ReadLayer(pugi::xml_node node) {
-  IrLayer layer;
-  layer.node = node;
-  layer.id = RequiredId(node, "id", "layer");
-  layer.name = node.attribute("name").value();
-  layer.type = node.attribute("type").value();
-  if (layer.type.empty()) layer.Fail("attribute 'type'", "is missing");
-  if (node.attribute("version").empty()) layer.Fail("attribute 'version'", "is missing");
-  layer.version = node.attribute("version").value();
-  layer.opset = OpsetOf(layer.version);
-  layer.data = node.child("data");
-  layer.inputs = ReadPorts(layer, "input");
-  layer.outputs = ReadPorts(layer, "output");
-  layer.sources.resize(layer.inputs.size());
-  return layer;
-}
-
 void ReadVersion(pugi::xml_node net, IrDocument& document) {
   const pugi::xml_attribute version = net.attribute("version");
   if (version.empty()) FailAt(net, "net", "attribute 'version' is missing");
@@ -185,10 +168,27 @@ void IrLayer::Fail(std::string_view subject, const std::string& fact) const {
   FailAt(node, subject.empty() ? Where() : fmt::format("{}, {}", Where(), subject), fact);
 }
 
+IrLayer ReadIrLayer(pugi::xml_node node) {
+  IrLayer layer;
+  layer.node = node;
+  layer.id = RequiredId(node, "id", "layer");
+  layer.name = node.attribute("name").value();
+  layer.type = node.attribute("type").value();
+  if (layer.type.empty()) layer.Fail("attribute 'type'", "is missing");
+  if (node.attribute("version").empty()) layer.Fail("attribute 'version'", "is missing");
+  layer.version = node.attribute("version").value();
+  layer.opset = OpsetOf(layer.version);
+  layer.data = node.child("data");
+  layer.inputs = ReadPorts(layer, "input");
+  layer.outputs = ReadPorts(layer, "output");
+  layer.sources.resize(layer.inputs.size());
+  return layer;
+}
+
 void ReadIrLayers(pugi::xml_node parent, IrLayers& graph) {
   std::unordered_map<int64_t, int> index_of;
   for (const pugi::xml_node node : parent.child("layers").children("layer")) {
-    graph.layers.push_back(ReadLayer(node));
+    graph.layers.push_back(ReadIrLayer(node));
     const IrLayer& layer = graph.layers.back();
     const auto [other, is_new] = index_of.emplace(layer.id, static_cast<int>(graph.layers.size()) - 1);
     if (!is_new) layer.Fail("attribute 'id'", fmt::format("{} has it too", graph.layers[other->second].Where()));

@@ -109,6 +109,15 @@ void ParseIrDocument(std::string_view text, IrDocument& document);
 // The layers and edges of `parent`, <net> or <body>. Throws as ParseIrDocument for structure that does not hold.
 void ReadIrLayers(pugi::xml_node parent, IrLayers& graph);
 
+// The layer that `node` is, its edges left open. Throws as ParseIrDocument for what the element lacks.
+IrLayer ReadIrLayer(pugi::xml_node node);
+
+// What IR calls an element type ("f32"), nothing for one it has not, and how ports say it ("FP32").
+std::string_view IrElementName(TensorType type);
+std::string_view IrPrecision(TensorType type);
+// The element type of that name; kUndefined for one that IR or ONNX has not.
+TensorType IrElementType(std::string_view name);
+
 // `"text"`, shortened when it is long: what a message shows of a file's text.
 std::string QuoteForMessage(std::string_view text);
 

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "onnxseq/errors.h"
+#include "openvino_io/ir_metadata.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -144,8 +145,10 @@ void IrGraphReader::ReadLayer(int index) {
     if (def == nullptr) throw Unsupported("");
     std::vector<IrValue*> inputs;
     for (const IrSource& source : layer.sources) inputs.push_back(&ValueAt(source));
-    IrLowering lowering(builder_, layer, std::move(inputs), values_[static_cast<size_t>(index)]);
+    IrLowering lowering(builder_, layer, inputs, values_[static_cast<size_t>(index)]);
+    const int first = builder_.graph->node_size();
     def->lower(lowering);
+    DescribeLayer(layer, inputs, values_[static_cast<size_t>(index)], *builder_.graph, first);
   });
 }
 
@@ -176,11 +179,9 @@ void IrGraphReader::ReadParameter(int index) {
       bounded |= dim.min > 0 || dim.max >= 0;
     }
   }
-  if (bounded) {
-    StringStringEntryProto& entry = *info.add_metadata_props();
-    entry.set_key("openvino.shape");
-    entry.set_value(attrs.String("shape"));
-  }
+  if (bounded) AddMetadata(info, kIrShapeKey, attrs.String("shape"));
+  const std::string rt_info = InnerXml(layer.node.child("output").child("port").child("rt_info"));
+  if (!rt_info.empty()) AddMetadata(info, kIrRtInfoKey, rt_info);
 }
 
 void IrGraphReader::ReadConst(int index) {

@@ -134,11 +134,12 @@ class LoopReader {
       after.push_back({results.back(), &output, false});
     }
     NodeProto& loop = l_.Node("Loop", std::move(operands), std::move(results));
+    loop.set_name(l_.layer().name);
     body_.MoveTo(loop, "body");
     for (const auto& [from, output, is_state] : after) {
       IrValue& to = l_.output(output->port);
       if (is_state || (output->axis && *output->axis == 0)) {
-        l_.Node("Identity", {from}, {to.name});
+        l_.Node("Identity", {from}, {to.name}).set_name(to.name);
       } else if (!output->axis) {
         l_.TakeLast(from, to.name);
       } else {

@@ -28,39 +28,38 @@ std::optional<std::vector<int64_t>> ReadInts(std::string_view bytes) {
   return values;
 }
 
-AttributeProto& AddAttribute(NodeProto& node, std::string_view name, AttributeProto::AttributeType type) {
-  AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(std::string(name));
-  attribute.set_type(type);
-  return attribute;
-}
-
-void AddMetadata(NodeProto& node, std::string key, std::string value) {
-  StringStringEntryProto& entry = *node.add_metadata_props();
-  entry.set_key(std::move(key));
-  entry.set_value(std::move(value));
-}
-
 }  // namespace
 
-void SetInt(NodeProto& node, std::string_view name, int64_t value) {
-  AddAttribute(node, name, AttributeProto::INT).set_i(value);
-}
-void SetFloat(NodeProto& node, std::string_view name, float value) {
-  AddAttribute(node, name, AttributeProto::FLOAT).set_f(value);
-}
-void SetString(NodeProto& node, std::string_view name, std::string value) {
-  AddAttribute(node, name, AttributeProto::STRING).set_s(std::move(value));
-}
-void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values) {
-  AddAttribute(node, name, AttributeProto::INTS).mutable_ints()->extend(values);
-}
-void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values) {
-  AddAttribute(node, name, AttributeProto::FLOATS).mutable_floats()->extend(values);
-}
-void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values) {
-  AttributeProto& attribute = AddAttribute(node, name, AttributeProto::STRINGS);
-  for (const std::string& value : values) attribute.add_strings(value);
+std::optional<Bytes> ScalarBytes(TensorType type, double value) {
+  const auto bytes = [](auto element) { return Bytes(&element, sizeof(element)); };
+  switch (type) {
+    case TensorType::kFloat:
+      return bytes(static_cast<float>(value));
+    case TensorType::kDouble:
+      return bytes(value);
+    case TensorType::kFloat16:
+      return bytes(Float16(value));
+    case TensorType::kBfloat16:
+      return bytes(BFloat16(static_cast<float>(value)));
+    case TensorType::kInt64:
+      return bytes(static_cast<int64_t>(value));
+    case TensorType::kInt32:
+      return bytes(static_cast<int32_t>(value));
+    case TensorType::kInt16:
+      return bytes(static_cast<int16_t>(value));
+    case TensorType::kInt8:
+      return bytes(static_cast<int8_t>(value));
+    case TensorType::kUint64:
+      return bytes(static_cast<uint64_t>(value));
+    case TensorType::kUint32:
+      return bytes(static_cast<uint32_t>(value));
+    case TensorType::kUint16:
+      return bytes(static_cast<uint16_t>(value));
+    case TensorType::kUint8:
+      return bytes(static_cast<uint8_t>(value));
+    default:
+      return std::nullopt;
+  }
 }
 
 std::string IrNames::Unique(std::string_view wanted) {
@@ -192,52 +191,14 @@ std::string IrLowering::Int64Constant(std::string_view hint, std::span<const int
 }
 
 std::string IrLowering::ScalarConstant(std::string_view hint, TensorType type, double value) {
+  const std::optional<Bytes> bytes = ScalarBytes(type, value);
+  if (!bytes) Refuse(fmt::format("{} is no type of numbers it reads", onnx_optim::TensorTypeName(type)));
   auto constant = std::make_unique<IrConstant>();
   constant->used = true;
   TensorProto& tensor = constant->tensor;
   tensor.set_name(builder_->model.names.Unique(hint));
   tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
-  const auto put = [&](auto element) { tensor.set_raw_data(Bytes(&element, sizeof(element))); };
-  switch (type) {
-    case TensorType::kFloat:
-      put(static_cast<float>(value));
-      break;
-    case TensorType::kDouble:
-      put(value);
-      break;
-    case TensorType::kFloat16:
-      put(Float16(value));
-      break;
-    case TensorType::kBfloat16:
-      put(BFloat16(static_cast<float>(value)));
-      break;
-    case TensorType::kInt64:
-      put(static_cast<int64_t>(value));
-      break;
-    case TensorType::kInt32:
-      put(static_cast<int32_t>(value));
-      break;
-    case TensorType::kInt16:
-      put(static_cast<int16_t>(value));
-      break;
-    case TensorType::kInt8:
-      put(static_cast<int8_t>(value));
-      break;
-    case TensorType::kUint64:
-      put(static_cast<uint64_t>(value));
-      break;
-    case TensorType::kUint32:
-      put(static_cast<uint32_t>(value));
-      break;
-    case TensorType::kUint16:
-      put(static_cast<uint16_t>(value));
-      break;
-    case TensorType::kUint8:
-      put(static_cast<uint8_t>(value));
-      break;
-    default:
-      Refuse(fmt::format("{} is no type of numbers it reads", onnx_optim::TensorTypeName(type)));
-  }
+  tensor.set_raw_data(*bytes);
   builder_->model.constants.push_back(std::move(constant));
   return tensor.name();
 }
@@ -250,15 +211,10 @@ NodeProto& IrLowering::Node(std::string_view op_type, std::vector<std::string> i
                             std::vector<std::string> outputs) {
   NodeProto& node = *builder_->graph->add_node();
   node.set_op_type(std::string(op_type));
-  const bool is_main = outputs_.empty() || outputs.front() == outputs_.front().name;
+  const bool is_main = outputs_.empty() || std::ranges::find(outputs, outputs_.front().name) != outputs.end();
   node.set_name(is_main ? layer_->name : outputs.front());
   for (std::string& name : inputs) node.add_input(std::move(name));
   for (std::string& name : outputs) node.add_output(std::move(name));
-  AddMetadata(node, "openvino.type", layer_->type);
-  AddMetadata(node, "openvino.version", layer_->version);
-  for (const pugi::xml_attribute attribute : layer_->data.attributes()) {
-    AddMetadata(node, fmt::format("openvino.data.{}", attribute.name()), attribute.value());
-  }
   return node;
 }
 

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/set_attribute.h"
 #include "onnx_proto/onnx.h"
 #include "openvino_io/ir_document.h"
 
@@ -124,12 +125,8 @@ class IrLowering {
   std::span<IrValue> outputs_;
 };
 
-void SetInt(NodeProto& node, std::string_view name, int64_t value);
-void SetFloat(NodeProto& node, std::string_view name, float value);
-void SetString(NodeProto& node, std::string_view name, std::string value);
-void SetInts(NodeProto& node, std::string_view name, std::span<const int64_t> values);
-void SetFloats(NodeProto& node, std::string_view name, std::span<const float> values);
-void SetStrings(NodeProto& node, std::string_view name, std::span<const std::string> values);
+// One element of a float or integer type; nothing for other types.
+std::optional<Bytes> ScalarBytes(TensorType type, double value);
 
 // How one layer type is lowered. Versions of a type share an entry unless their meaning differs.
 struct IrLayerDef {
@@ -138,10 +135,14 @@ struct IrLayerDef {
   int max_inputs;  // -1: no limit
   int outputs;     // -1: any number
   void (*lower)(IrLowering&);
-  std::string_view onnx;  // the operator it becomes, where `lower` serves several types
+  // Where `lower` serves several types: the operator it becomes, and the operator set the type first stands in.
+  std::string_view onnx = {};
+  int since = 0;
 };
 // Null when the layer's type is not read.
 [[nodiscard]] const IrLayerDef* FindIrLayer(std::string_view type);
+// The first that becomes this operator alone; null when there is none.
+[[nodiscard]] const IrLayerDef* FindIrLayerOf(std::string_view op_type);
 // All of them.
 [[nodiscard]] std::span<const IrLayerDef> IrLayerDefs();
 

@@ -9,6 +9,7 @@
 #include "base/mapped_file.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_graph_reader.h"
+#include "openvino_io/ir_metadata.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -37,9 +38,9 @@ ModelProto ReadDocument(const IrDocument& document, const std::optional<Bytes>& 
   }
   GraphProto& graph = *model.mutable_graph();
   graph.set_name(document.name.empty() ? "ir" : document.name);
-  StringStringEntryProto& version = *model.add_metadata_props();
-  version.set_key("openvino.ir_version");
-  version.set_value(std::to_string(document.version));
+  AddMetadata(model, kIrVersionKey, std::to_string(document.version));
+  const std::string rt_info = InnerXml(document.xml.child("net").child("rt_info"));
+  if (!rt_info.empty()) AddMetadata(model, kIrRtInfoKey, rt_info);
 
   IrModel shared{.weights = weights, .names = {}, .dim_names = {}, .constants = {}, .unsupported = {}};
   IrBuilder builder{.model = shared, .graph = &graph};

@@ -20,9 +20,8 @@ inline constexpr std::string_view kOpenVinoDomain = "org.openvinotoolkit";
 // mapped, not copied, and the model's initializers keep it mapped. A file that holds no Const needs no .bin. The model
 // imports ai.onnx and org.openvinotoolkit 1. Each input and output of the graph is named after its tensor (the first
 // name, when it has several), else after its layer. A dynamic dim of input "x" becomes the symbol x_<axis>; where the
-// file gives it bounds, the text stands in the input's metadata as "openvino.shape". A node's metadata hold the layer's
-// type ("openvino.type"), operator set ("openvino.version") and, where it was lowered to other operators, its
-// attributes ("openvino.data.NAME").
+// file gives it bounds, they stand in the metadata of the input. The metadata of nodes hold what layer they come from
+// (ir_metadata.h), so that the same layers can be written again; so do those of the model and its inputs with rt_info.
 //
 // Throws ModelParseError for XML and structure that do not follow the format (naming the layer), Unsupported for
 // another IR version and for layers that cannot be said (all of them at once), IoError for files that cannot be read.

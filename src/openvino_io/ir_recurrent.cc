@@ -35,13 +35,6 @@ void LowerRecurrent(IrLowering& l, const Extras& extras) {
   const IrAttributes attrs = l.attrs();
   NodeProto& node = l.DirectNode(l.layer().type);
   node.set_domain(std::string(kOpenVinoDomain));
-  node.clear_metadata_props();
-  for (const auto& [key, value] :
-       {std::pair{"openvino.type", &l.layer().type}, {"openvino.version", &l.layer().version}}) {
-    StringStringEntryProto& entry = *node.add_metadata_props();
-    entry.set_key(key);
-    entry.set_value(*value);
-  }
   SetInt(node, "hidden_size", attrs.Int("hidden_size"));
   if (extras.sequence) SetString(node, "direction", ReadDirection(l));
   if (const auto names = attrs.Strings("activations"); !names.empty()) SetStrings(node, "activations", names);

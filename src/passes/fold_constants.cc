@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/fold_constants.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -39,30 +41,21 @@ const TensorProto* HeldBy(const NodeProto& node) {
   return &node.attribute(0).t();
 }
 
-// What the node gives; nothing when it is not to be folded. Whatever fails is left to fail in the run.
+// What the node gives; nothing when it is not to be folded.
 std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
-  const NodeProto& node = edit.node(n);
-  const OpDef& op = *edit.op(n);
+  int64_t bytes = 0;
+  for (const int v : edit.inputs(n)) {
+    if (v == GraphEdit::kAbsent) continue;
+    if (edit.Constant(v) == nullptr) return std::nullopt;
+    bytes += BytesOf(*edit.Constant(v));
+    if (bytes > kMaxFoldedRead) return std::nullopt;
+  }
   try {
-    CheckNode(op, node);
-    if (!UnknownAttributes(op, node).empty()) return std::nullopt;
-    int64_t bytes = 0;
     std::vector<Value> inputs;
-    for (const int v : edit.inputs(n)) {
-      if (v == GraphEdit::kAbsent) continue;
-      if (edit.Constant(v) == nullptr) return std::nullopt;
-      bytes += BytesOf(*edit.Constant(v));
-      if (bytes > kMaxFoldedRead) return std::nullopt;
-    }
     for (const int v : edit.inputs(n))
       inputs.push_back(v == GraphEdit::kAbsent ? Value() : Value(TensorFromProto(*edit.Constant(v))));
-    const DenormalScope denormals(edit.context().flush_denormals);
-    const MemoryBudgetScope budget(std::make_shared<MemoryBudget>(bytes + kMaxFoldedGrowth));
-    const std::unique_ptr<OpState> state =
-        PrepareOn(op, node, edit.Opset(op.domain), inputs, edit.context().flush_denormals);
-    const std::vector<Value> outputs = Evaluate(op, node, state.get(), std::move(inputs), InputChecks(op, node));
-    if (!outputs.at(0).IsTensor()) return std::nullopt;
-    return TensorToProto(outputs[0].tensor());
+    const std::optional<Tensor> tensor = FoldNode(edit, n, std::move(inputs));
+    return tensor ? std::optional(TensorToProto(*tensor)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -70,18 +63,38 @@ std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
 
 }  // namespace
 
+std::optional<Tensor> FoldNode(const GraphEdit& edit, int n, std::vector<Value> inputs) {
+  const OpDef* op = edit.op(n);
+  if (op == nullptr || op->run == nullptr || op->random || op->reads_graphs || edit.outputs(n).size() != 1)
+    return std::nullopt;
+  const NodeProto& node = edit.node(n);
+  bool has_body = false;
+  ForEachBody(node, [&](const AttributeProto&, const GraphProto&) { has_body = true; });
+  if (has_body) return std::nullopt;
+  try {
+    CheckNode(*op, node);
+    if (!UnknownAttributes(*op, node).empty()) return std::nullopt;
+    size_t bytes = 0;
+    for (const Value& input : inputs) bytes += input.IsTensor() ? input.tensor().ByteSize() : 0;
+    const DenormalScope denormals(edit.context().flush_denormals);
+    const MemoryBudgetScope budget(std::make_shared<MemoryBudget>(static_cast<int64_t>(bytes) + kMaxFoldedGrowth));
+    const std::unique_ptr<OpState> state =
+        PrepareOn(*op, node, edit.Opset(op->domain), inputs, edit.context().flush_denormals);
+    const std::vector<Value> outputs = Evaluate(*op, node, state.get(), std::move(inputs), InputChecks(*op, node));
+    return outputs.at(0).IsTensor() ? std::optional(outputs[0].tensor()) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 int64_t FoldConstants(GraphEdit& edit) {
   int64_t folded = 0;
   for (int n = 0; n < edit.node_size(); ++n) {
-    const OpDef* op = edit.alive(n) ? edit.op(n) : nullptr;
-    if (op == nullptr || op->run == nullptr || op->random || op->reads_graphs || edit.outputs(n).size() != 1) continue;
+    if (!edit.alive(n) || edit.op(n) == nullptr || edit.outputs(n).size() != 1) continue;
     const int v = edit.outputs(n)[0];
     if (v == GraphEdit::kAbsent || edit.IsOutput(v)) continue;
     const bool is_constant = edit.Is(n, "Constant");
     if (!is_constant && edit.inputs(n).empty()) continue;
-    bool has_body = false;
-    ForEachBody(edit.node(n), [&](const AttributeProto&, const GraphProto&) { has_body = true; });
-    if (has_body) continue;
     const TensorProto* held = is_constant ? HeldBy(edit.node(n)) : nullptr;
     std::optional<TensorProto> tensor = held != nullptr ? std::optional(*held) : Fold(edit, n);
     if (!tensor) continue;

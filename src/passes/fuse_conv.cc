@@ -9,6 +9,7 @@
 
 #include "graph/node_attributes.h"
 #include "kernels/activation/activation.h"
+#include "model/set_attribute.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/nn/window_op.h"
@@ -157,13 +158,6 @@ std::optional<WindowAttributes> TilePool(const GraphEdit& edit, int n, int axes)
   return pool;
 }
 
-AttributeProto& AddAttribute(NodeProto& node, std::string_view name, AttributeProto::AttributeType type) {
-  AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(String(name));
-  attribute.set_type(type);
-  return attribute;
-}
-
 bool FuseFollowing(GraphEdit& edit, int conv) {
   const TensorProto* weights = edit.Constant(edit.input(conv, 1));
   if (weights == nullptr || weights->data_type() != TensorProto::FLOAT || weights->dims_size() < 3) return false;
@@ -188,15 +182,13 @@ bool FuseFollowing(GraphEdit& edit, int conv) {
   if (!conv_node.name().empty()) fused.set_name(conv_node.name());
   fused.ref_attribute() = conv_node.attribute();
   if (activation != kAbsent) {
-    AddAttribute(fused, kConvActivation, AttributeProto::STRING).set_s(activation_node.op_type());
+    SetString(fused, kConvActivation, std::string(activation_node.op_type()));
     for (const AttributeProto& value : activation_node.attribute())
       if (value.name() == "alpha" || value.name() == "beta") *fused.add_attribute() = value;
   }
   if (pool != kAbsent) {
-    AttributeProto& kernel = AddAttribute(fused, kConvPoolKernel, AttributeProto::INTS);
-    for (const int64_t entry : window->kernel) kernel.add_ints(entry);
-    AttributeProto& strides = AddAttribute(fused, kConvPoolStrides, AttributeProto::INTS);
-    for (const int64_t entry : window->strides) strides.add_ints(entry);
+    SetInts(fused, kConvPoolKernel, window->kernel);
+    SetInts(fused, kConvPoolStrides, window->strides);
   }
   return true;
 }

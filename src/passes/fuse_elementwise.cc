@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "model/set_attribute.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
 #include "passes/passes.h"
@@ -133,19 +134,9 @@ class Fusing {
       if (n != last) edit_.Remove(n);
     NodeProto& fused = edit_.Rewrite(output, kInternalDomain, "FusedElementwise", inputs);
     if (!name.empty()) fused.set_name(String(name));
-    AttributeProto& graph = *fused.add_attribute();
-    graph.set_name("steps");
-    graph.set_type(AttributeProto::GRAPH);
-    *graph.mutable_g() = std::move(steps);
-    AddInt(fused, "opset", edit_.opset());
-    if (edit_.context().least_fused > 1) AddInt(fused, "together_from", edit_.context().least_fused);
-  }
-
-  static void AddInt(NodeProto& node, std::string_view name, int64_t value) {
-    AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(String(name));
-    attribute.set_type(AttributeProto::INT);
-    attribute.set_i(value);
+    SetGraph(fused, "steps") = std::move(steps);
+    SetInt(fused, "opset", edit_.opset());
+    if (edit_.context().least_fused > 1) SetInt(fused, "together_from", edit_.context().least_fused);
   }
 
   GraphEdit& edit_;

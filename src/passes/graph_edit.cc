@@ -17,7 +17,7 @@ constexpr int64_t kMaxInts = 64;  // longer constants are no axes, pads or shape
 }  // namespace
 
 GraphEdit::GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdit* outer, const EditContext& context)
-    : graph_(graph), outer_(outer), context_(context) {
+    : graph_(graph), captures_(captures), outer_(outer), context_(context) {
   std::vector<size_t> order;
   {
     const GraphIndex index(graph, captures, outer != nullptr);
@@ -211,6 +211,33 @@ NodeProto& GraphEdit::Rewrite(int v, std::string_view domain, std::string_view o
   node.proto->set_op_type(String(op_type));
   node.op = FindTableOp(*node.proto);
   return *node.proto;
+}
+
+int GraphEdit::Find(std::string_view name) const {
+  const auto it = std::ranges::find(values_, name, &ValueState::name);
+  return it == values_.end() ? kAbsent : static_cast<int>(it - values_.begin());
+}
+
+int GraphEdit::NewValue(std::string_view name) {
+  std::string unused = context_.new_name(name);
+  values_.emplace_back().name = std::move(unused);
+  return static_cast<int>(values_.size() - 1);
+}
+
+int GraphEdit::AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs) {
+  const auto n = static_cast<int>(nodes_.size());
+  for (const int v : inputs) {
+    node.add_input(v == kAbsent ? String() : String(name(v)));
+    if (v != kAbsent) MutableValue(v).users.push_back(n);
+  }
+  for (const int v : outputs) {
+    node.add_output(v == kAbsent ? String() : String(name(v)));
+    if (v != kAbsent) MutableValue(v).producer = n;
+  }
+  graph_.node().push_back(std::move(node));
+  NodeProto& proto = graph_.node().back();
+  nodes_.push_back({.proto = &proto, .op = FindTableOp(proto), .inputs = inputs, .outputs = outputs});
+  return n;
 }
 
 bool GraphEdit::Commit() {

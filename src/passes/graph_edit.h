@@ -42,6 +42,8 @@ struct EditContext {
   int64_t least_fused = 1;
   // A name like the one given that no value of the model has.
   std::function<std::string(std::string_view)> new_name;
+  // Takes a line for the one who asks what was done. May be empty.
+  std::function<void(std::string)> note;
 };
 
 // Nodes and values are numbers that stay the same whatever is changed; the messages' names are kept up to date, nodes
@@ -73,6 +75,8 @@ class GraphEdit {
   int input(int n, size_t i) const { return i < inputs(n).size() ? inputs(n)[i] : kAbsent; }
 
   const std::string& name(int v) const { return Value(v).name; }
+  // The value of that name, kAbsent when there is none. Linear in the number of values.
+  int Find(std::string_view name) const;
   int producer(int v) const { return Value(v).producer; }
   // The nodes that have it as input, once per input.
   const std::vector<int>& users(int v) const { return Value(v).users; }
@@ -101,12 +105,20 @@ class GraphEdit {
   int AddConstant(TensorProto tensor, std::string_view name);
   // `v` is this constant from now on; its node, which makes nothing else, is removed.
   void MakeConstant(int v, TensorProto tensor);
+  // A value nobody makes yet, whose name is like `name`.
+  int NewValue(std::string_view name);
+  // A new node, without inputs and outputs of its own, that makes `outputs` of `inputs` (kAbsent: left out). An output
+  // that some node makes is no longer made by that one, which is to be removed. Its place among the nodes is for the
+  // next GraphEdit of the graph to find.
+  int AddNode(NodeProto node, const std::vector<int>& inputs, const std::vector<int>& outputs);
   // Makes the node that gives `v` another one, with these inputs, the same output and no attributes; returns it.
   NodeProto& Rewrite(int v, std::string_view domain, std::string_view op_type, const std::vector<int>& inputs);
 
   // Writes what has become of the graph into its message. True when there are new initializers.
   bool Commit();
   GraphProto& graph() { return graph_; }
+  const GraphProto& graph() const { return graph_; }
+  const Captures& captures() const { return captures_; }
   const GraphEdit* outer() const { return outer_; }
 
  private:
@@ -134,6 +146,7 @@ class GraphEdit {
   void DropUse(int v, int n);
 
   GraphProto& graph_;
+  const Captures& captures_;
   const GraphEdit* outer_;
   const EditContext& context_;
   std::vector<NodeState> nodes_;

@@ -17,13 +17,20 @@ struct Pass {
   std::string_view name;
   int64_t (*run)(GraphEdit&);
   bool standard;  // what it makes may be saved
+  bool adds_nodes = false;
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"fold constants", FoldConstants, true},   {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true},   {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},    {"remove dead nodes", RemoveDead, true},
-    {"fuse after Conv", FuseAfterConv, false}, {"fuse elementwise", FuseElementwise, false},
+    {"recognise cells", RecogniseCells, true, true},
+    {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
+    {"fold constants", FoldConstants, true},
+    {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},
+    {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},
+    {"remove dead nodes", RemoveDead, true},
+    {"fuse after Conv", FuseAfterConv, false},
+    {"fuse elementwise", FuseElementwise, false},
 };
 // Initializers need not be graph inputs from here on.
 constexpr int64_t kFreeInitializers = 4;
@@ -44,10 +51,12 @@ class Optimizer {
       context_.opsets.insert_or_assign(std::string(Domain(import.domain())), import.version());
     context_.opsets.insert_or_assign(std::string(kInternalDomain), 1);
     context_.new_name = [this](std::string_view name) { return NewName(name); };
+    context_.note = [this](std::string note) { report_.notes.push_back(std::move(note)); };
     for (const Pass& pass : kPasses) report_.passes.push_back({pass.name, 0});
   }
 
   OptimizeReport Run() {
+    report_.nodes_before = CountNodes(model_.graph());
     Graph(*model_.mutable_graph(), nullptr);
     if (!standard_only_) {
       OperatorSetIdProto& import = *model_.add_opset_import();
@@ -59,18 +68,29 @@ class Optimizer {
   }
 
  private:
+  static int64_t CountNodes(const GraphProto& graph) {
+    int64_t count = graph.node_size();
+    for (const NodeProto& node : graph.node())
+      ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { count += CountNodes(body); });
+    return count;
+  }
   void Graph(GraphProto& graph, const GraphEdit* outer) {
-    report_.nodes_before += graph.node_size();
-    GraphEdit edit(graph, captures_, outer, context_);
-    for (size_t i = 0; i < std::size(kPasses); ++i)
-      if (kPasses[i].standard || !standard_only_) report_.passes[i].count += kPasses[i].run(edit);
-    made_initializers_ = edit.Commit() || made_initializers_;
+    std::optional<GraphEdit> edit(std::in_place, graph, captures_, outer, context_);
+    for (size_t i = 0; i < std::size(kPasses); ++i) {
+      if (!kPasses[i].standard && standard_only_) continue;
+      const int64_t count = kPasses[i].run(*edit);
+      report_.passes[i].count += count;
+      if (!kPasses[i].adds_nodes || count == 0) continue;
+      made_initializers_ = edit->Commit() || made_initializers_;
+      edit.emplace(graph, captures_, outer, context_);
+    }
+    made_initializers_ = edit->Commit() || made_initializers_;
     report_.nodes_after += graph.node_size();
     for (NodeProto& node : graph.node()) {
       if (node.domain() == kInternalDomain) continue;
       for (AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) Graph(attribute.ref_g(), &edit);
-        for (GraphProto& body : attribute.graphs()) Graph(body, &edit);
+        if (attribute.has_g()) Graph(attribute.ref_g(), &*edit);
+        for (GraphProto& body : attribute.graphs()) Graph(body, &*edit);
       }
     }
   }

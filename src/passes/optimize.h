@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,11 +32,12 @@ struct PassReport {
 struct OptimizeReport {
   int64_t nodes_before = 0, nodes_after = 0;  // bodies' included, fused ones counted once
   std::vector<PassReport> passes;
+  std::vector<std::string> notes;  // a line each, on single nodes
 };
 
 // Rewrites the model into one with the same inputs and outputs that gives the same: to the bit, but where
-// BatchNormalization went into weights. `types` knows the graphs of this very model. Functions of the model are left
-// alone. What is wrong with the model is left as it is, for
+// BatchNormalization went into weights and where a recurrent operator took the place of its formulas. `types` knows the
+// graphs of this very model. Functions of the model are left alone. What is wrong with the model is left as it is, for
 // planning to say; where that shows before all passes are through, this throws (InvalidArgument), and the model is to
 // be thrown away.
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options = {});

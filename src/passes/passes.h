@@ -9,6 +9,12 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// Loops and Scans whose bodies compute what LSTM, GRU or RNN computes, for each step of an input, become that operator.
+// A note says of each what it became, or why it stays, where it looks like one.
+int64_t RecogniseCells(GraphEdit& edit);
+// Steps of one cell, each node by node beside the others, two or more of them, become its operator.
+int64_t RecogniseUnrolledCells(GraphEdit& edit);
+
 // Nodes whose inputs are all constant become constants: by their operator's own kernel, never random ones nor ones with
 // bodies. Constants of more than kMaxFoldedRead bytes are not read, results that exceed the inputs by more than
 // kMaxFoldedGrowth bytes not kept; graph outputs stay.

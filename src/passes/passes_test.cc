@@ -27,6 +27,10 @@ class Inferred : public TypeKnowledge {
     const ShapeValue* known = Find(value);
     return known != nullptr && known->HasRank() ? known->Shape() : OptimShape::Unknown();
   }
+  std::optional<OptimDim> NumberOf(const GraphProto&, std::string_view value) const override {
+    const ShapeValue* known = Find(value);
+    return known == nullptr ? std::nullopt : known->ScalarValue();
+  }
   double ElementsOf(const GraphProto&, std::string_view) const override { return 0; }
 
  private:

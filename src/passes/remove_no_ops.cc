@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/node_attributes.h"
+#include "model/set_attribute.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -126,10 +127,7 @@ bool MergeTransposes(GraphEdit& edit, int n) {
   edit.SetInput(n, 0, edit.input(before, 0));
   NodeProto& node = edit.mutable_node(n);
   node.clear_attribute();
-  AttributeProto& perm = *node.add_attribute();
-  perm.set_name("perm");
-  perm.set_type(AttributeProto::INTS);
-  for (const int64_t axis : both) perm.add_ints(axis);
+  SetInts(node, "perm", both);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "onnx_optim/optim_tensor.h"
@@ -16,6 +17,8 @@ class TypeKnowledge {
   virtual TensorType TypeOf(const GraphProto& graph, std::string_view value) const = 0;
   // Unknown when its rank is.
   virtual onnx_optim::OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const = 0;
+  // The element of an integer tensor that has one.
+  virtual std::optional<OptimDim> NumberOf(const GraphProto& graph, std::string_view value) const = 0;
   // Elements of the value when all its dims are known, with a usual size for those that are not; 0 when nothing is
   // known.
   virtual double ElementsOf(const GraphProto& graph, std::string_view value) const = 0;

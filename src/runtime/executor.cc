@@ -37,10 +37,10 @@ class NodeContext final : public RunContext {
     node_ = &node;
     CheckInputs(*this, node.checks);
     if (run_.observer == nullptr) {
-      node.op->run(*this);
+      RunOp(node);
     } else {
       const auto begin = std::chrono::steady_clock::now();
-      node.op->run(*this);
+      RunOp(node);
       Show(*node.node, begin, std::chrono::steady_clock::now(), node.outputs, frame_);
     }
     for (const int32_t slot : node.release) frame_[slot] = Value();
@@ -90,6 +90,15 @@ class NodeContext final : public RunContext {
   const OpState* RawState() const override { return node_->state.get(); }
 
  private:
+  void RunOp(const NodePlan& node) {
+    if (node.sequence_map != nullptr) {
+      const std::vector<ValueRef>& captures = node.bodies.front()->captures;
+      if (node.sequence_map->Run(*this, run_, graph_run_, [&](size_t i) -> const Value& { return At(captures[i]); }))
+        return;
+    }
+    node.op->run(*this);
+  }
+
   const Value& At(const ValueRef& ref) const {
     switch (ref.kind) {
       case ValueRef::Kind::kSlot:
@@ -312,8 +321,8 @@ RunThreadScope::RunThreadScope(const RunState& run) : before_(current_run) {
 RunThreadScope::~RunThreadScope() { current_run = before_; }
 
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
-              std::span<Value> outputs) {
-  GraphRun(plan, run, outer, nullptr).Run(inputs, outputs);
+              std::span<Value> outputs, const uint64_t* outer_run) {
+  GraphRun(plan, run, outer, outer_run).Run(inputs, outputs);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

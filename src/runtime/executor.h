@@ -55,9 +55,9 @@ class RunThreadScope {
   std::optional<BlockCacheScope> blocks_;
 };
 
-// Runs the graph: `inputs` (as many as it has, moved from) to `outputs`. `outer` are the values it captures. Errors
-// name their node.
+// Runs the graph: `inputs` (as many as it has, moved from) to `outputs`. `outer` are the values it captures,
+// `outer_run` is the number of the run of the graph around it, null for the main graph. Errors name their node.
 void RunGraph(const GraphPlan& plan, const RunState& run, std::span<Value> inputs, std::span<const Value* const> outer,
-              std::span<Value> outputs);
+              std::span<Value> outputs, const uint64_t* outer_run = nullptr);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -98,6 +98,11 @@ OptimShape InferredTypes::ShapeOf(const GraphProto& graph, std::string_view valu
   return OptimShape(std::move(dims));
 }
 
+std::optional<OptimDim> InferredTypes::NumberOf(const GraphProto& graph, std::string_view value) const {
+  const ShapeValue* known = Find(graph, value);
+  return known == nullptr ? std::nullopt : known->ScalarValue();
+}
+
 double InferredTypes::ElementsOf(const GraphProto& graph, std::string_view value) const {
   const ShapeValue* known = Find(graph, value);
   if (known == nullptr || !known->IsTensor() || !known->HasRank()) return 0;

@@ -22,12 +22,15 @@ class InferredTypes : public TypeKnowledge {
 
   TensorType TypeOf(const GraphProto& graph, std::string_view value) const override;
   OptimShape ShapeOf(const GraphProto& graph, std::string_view value) const override;
+  std::optional<OptimDim> NumberOf(const GraphProto& graph, std::string_view value) const override;
   double ElementsOf(const GraphProto& graph, std::string_view value) const override;
   // `copy` is one of `original`, the model's graph: what is known of the one and the bodies in it is of the other, as
   // long as values keep their names.
   void AddCopy(const GraphProto& original, const GraphProto& copy);
   // Null when nothing is known.
   [[nodiscard]] const ShapeValue* Find(const GraphProto& graph, std::string_view value) const;
+  // Inference found the body to run, or that it may.
+  bool MayRun(const GraphProto& body) const { return bodies_.contains(&body); }
   // What was found wrong or doubtful.
   const std::vector<onnx_optim::shapes::Problem>& problems() const { return context_.Problems(); }
 

@@ -14,8 +14,10 @@
 #include "onnx_io/writer.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_reader.h"
+#include "openvino_io/ir_standard.h"
 #include "passes/optimize.h"
 #include "runtime/inferred_types.h"
+#include "runtime/save_ir.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -78,11 +80,17 @@ WriteModelOptions AsRead(const ExternalDataReport& report) {
 }
 
 void WriteModelFile(const ModelProto& model, const std::string& path, const WriteModelOptions& options) {
-  if (path.ends_with(".xml")) throw Unsupported(fmt::format("\"{}\": OpenVINO IR cannot be written", path));
   if (options.external_bytes && *options.external_bytes < 0)
     throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
   TranslateErrors([&] {
-    if (IsText(path)) {
+    if (options.lower && !path.ends_with(".xml")) {
+      ModelProto lowered = model;
+      LayersToOnnx(lowered);
+      return WriteModelFile(lowered, path, {.external_bytes = options.external_bytes});
+    }
+    if (path.ends_with(".xml")) {
+      SaveIr(model, path, {.lower = options.lower, .version = options.ir_version});
+    } else if (IsText(path)) {
       WriteFileAtomically(path, PrintModelText(model));
     } else {
       WriteModel(model, path, options.external_bytes);

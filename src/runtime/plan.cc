@@ -343,12 +343,45 @@ class Planner {
       try {
         const GraphIndex body_index(body, captures_, true);
         PlanGraph(body_index, &scope, body_plan->graph, &body_plan->captures, plan.op->repeats_bodies);
+        if (options_.sequence_map != SequenceMapStrategy::kElements && plan.op->type == "SequenceMap")
+          plan.sequence_map = std::make_unique<SequenceMapPlans>(model_, body, body_plan->graph.path,
+                                                                 FindCaptures(body_index, scope), types_, options_);
       } catch (Error& e) {
         e.AddPath(BodyPlace(node, body));
         throw;
       }
       plan.bodies.push_back(std::move(body_plan));
     });
+  }
+
+  static MapCaptures FindCaptures(const GraphIndex& body, const Scope& outer) {
+    MapCaptures captures;
+    for (const int id : body.outer()) {
+      const std::string name(body.name(id));
+      const ValueRef& ref = (*outer.refs)[static_cast<size_t>(outer.index->Find(name))];
+      if (ref.kind != ValueRef::Kind::kConstant) {
+        captures.values.emplace_back(name, captures.values.size());  // in the order of BindOuter
+        continue;
+      }
+      const TensorProto* tensor = FindInitializer(outer, name);
+      if (const Value& value = outer.plan->constants[static_cast<size_t>(ref.index)];
+          tensor == nullptr && value.IsTensor()) {
+        captures.made.push_back(std::make_unique<TensorProto>(TensorToProto(value.tensor(), name)));
+        tensor = captures.made.back().get();
+      }
+      captures.constants.emplace_back(name, tensor);
+    }
+    return captures;
+  }
+  // The message of a constant; null for one that a node or a sparse message makes.
+  static const TensorProto* FindInitializer(const Scope& scope, std::string_view name) {
+    for (const Scope* at = &scope; at != nullptr; at = at->outer) {
+      if (at->index->source(at->index->Find(name)) == Source::kOuter) continue;
+      for (const TensorProto& tensor : at->index->graph().initializer())
+        if (tensor.name() == name) return &tensor;
+      return nullptr;
+    }
+    return nullptr;
   }
 
   // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the

@@ -14,12 +14,12 @@
 #include "onnx_optim/optim_tensor.h"
 #include "onnx_proto/onnx.h"
 #include "onnxseq/value.h"
-#include "onnxseq/weight_storage.h"
 #include "ops/input_checks.h"
 #include "ops/op_def.h"
 #include "passes/type_knowledge.h"
-#include "runtime/custom_ops.h"
 #include "runtime/frame.h"
+#include "runtime/plan_options.h"
+#include "runtime/sequence_map.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 
@@ -44,6 +44,8 @@ struct NodePlan {
   std::vector<int32_t> outputs;    // slots, -1 for outputs nobody uses
   std::vector<int32_t> release;    // slots to empty after the node
   std::vector<std::unique_ptr<BodyPlan>> bodies;
+  // Of a SequenceMap that may run over all elements at once.
+  std::unique_ptr<SequenceMapPlans> sequence_map;
 };
 
 // A node whose outputs are kept since the plan was made.
@@ -76,19 +78,6 @@ struct BodyPlan {
   GraphPlan graph;
   std::vector<ValueRef> captures;  // in the frame of the graph around it, by outer index of this one
   std::string Place(const NodeProto& node, std::string_view run_name = {}, int64_t number = -1) const;
-};
-
-struct PlanOptions {
-  // Initializers of graph inputs are defaults only: the inputs are read from the frame.
-  bool defaults_are_inputs = false;
-  // Constants are folded as runs compute: denormal numbers flushed to zero, or kept.
-  bool flush_denormals = true;
-  // Of recurrent operators.
-  WeightStorage weight_storage = WeightStorage::kFull;
-  // Every output with a name is computed, used or not.
-  bool keep_values = false;
-  // May be null; must outlive the plan.
-  const CustomOps* custom_ops = nullptr;
 };
 
 // Throws what is wrong with the model: InvalidArgument (names, formals, attributes, data of initializers, whatever an

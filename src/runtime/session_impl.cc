@@ -23,6 +23,17 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+// A line for each SequenceMap, and below it what it has made of its elements so far.
+void ExplainSequenceMaps(const GraphPlan& plan, std::string& text) {
+  for (const auto* nodes : {&plan.invariant, &plan.nodes}) {
+    for (const NodePlan& node : *nodes) {
+      if (node.sequence_map != nullptr)
+        text += fmt::format("SequenceMap \"{}\"\n{}", node.node->name().as_string(), node.sequence_map->Explain());
+      for (const auto& body : node.bodies) ExplainSequenceMaps(body->graph, text);
+    }
+  }
+}
+
 std::string Quoted(const std::vector<ValueDescription>& values) {
   std::vector<std::string> names;
   for (const ValueDescription& value : values) names.push_back(fmt::format("\"{}\"", value.name));
@@ -74,6 +85,8 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     inlined = model;
     static_cast<void>(InlineFunctions(*inlined));
   }
+  if ((!options.optimize || options.deterministic) && options.sequence_map == SequenceMapStrategy::kAuto)
+    options.sequence_map = SequenceMapStrategy::kElements;
   types.emplace(Runnable(), custom_ops);
   const GraphProto& graph = Runnable().graph();
   if (options.optimize) Optimize();
@@ -115,11 +128,14 @@ void Session::Impl::Optimize() {
 }
 
 std::string Session::Impl::Explain() const {
-  if (!optimized) return "the nodes run as they are\n";
-  std::string text =
-      fmt::format("{} nodes, {} after the passes\n", optimize_report.nodes_before, optimize_report.nodes_after);
-  for (const PassReport& pass : optimize_report.passes)
-    if (pass.count > 0) text += fmt::format("{}: {}\n", pass.pass, pass.count);
+  std::string text = "the nodes run as they are\n";
+  if (optimized) {
+    text = fmt::format("{} nodes, {} after the passes\n", optimize_report.nodes_before, optimize_report.nodes_after);
+    for (const PassReport& pass : optimize_report.passes)
+      if (pass.count > 0) text += fmt::format("{}: {}\n", pass.pass, pass.count);
+    for (const std::string& note : optimize_report.notes) text += note + "\n";
+  }
+  ExplainSequenceMaps(PlanFor(false, false), text);
   return text;
 }
 
@@ -256,7 +272,8 @@ const GraphPlan& Session::Impl::PlanFor(bool overrides, bool keep_values) const 
                           .flush_denormals = !options.denormals,
                           .weight_storage = options.weights,
                           .keep_values = keep_values,
-                          .custom_ops = &custom_ops});
+                          .custom_ops = &custom_ops,
+                          .sequence_map = keep_values ? SequenceMapStrategy::kElements : options.sequence_map});
   });
   return *lazy.plan;
 }

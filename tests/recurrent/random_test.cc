@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random nodes of every recurrent operator against the plain reference in double: sizes, layouts, directions, lengths,
-// activations, absent inputs, element types, threads. ONNXSEQ_RNN_SEEDS=FIRST:COUNT in the environment runs other
-// seeds.
+// activations, absent inputs, element types, threads; as they are, through OpenVINO IR and through ai.onnx.
+// ONNXSEQ_RNN_SEEDS=FIRST:COUNT in the environment runs other seeds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,11 @@
 #include "kernels/gru/gru_reference.h"
 #include "kernels/lstm/lstm_reference.h"
 #include "kernels/rnn/rnn_reference.h"
+#include "onnxseq/errors.h"
+#include "openvino_io/ir_reader.h"
+#include "openvino_io/ir_standard.h"
 #include "recurrent_model.h"
+#include "runtime/save_ir.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -243,13 +247,53 @@ Expected Evaluate(const RandomNode& node) {
   return expected;
 }
 
+// What the node is run as.
+enum class Way : uint8_t { kItself, kThroughIr, kThroughOnnx };
+
+// Sigmoid, Tanh and Relu in one set, no peepholes, no coupled gates: what a sequence of IR has words for.
+void MakePlain(RandomNode& node) {
+  for (size_t k = 0; k < node.activations.size(); ++k) {
+    constexpr ActivationKind kPlain[] = {ActivationKind::kSigmoid, ActivationKind::kTanh, ActivationKind::kRelu};
+    const auto each = static_cast<size_t>(node.functions);
+    node.activations[k] = k < each ? Activation::Default(kPlain[static_cast<size_t>(node.activations[k].kind) % 3])
+                                   : node.activations[k - each];
+  }
+  node.coupling = kernels::LstmCoupling::kNone;
+  node.data.erase("P");
+}
+
+// Whether IR, or ai.onnx, can say the node; of IR, with lowering.
+bool IsSayable(const RandomNode& node, Way way) {
+  const bool coupled = node.coupling != kernels::LstmCoupling::kNone;
+  if (way == Way::kThroughOnnx) return !coupled;
+  const bool plain = std::ranges::all_of(node.activations, [](const Activation& activation) {
+    return activation.kind == ActivationKind::kSigmoid || activation.kind == ActivationKind::kTanh ||
+           activation.kind == ActivationKind::kRelu;
+  });
+  return plain && !coupled && !node.data.contains("P");
+}
+
+// To IR and back to operators of ai.onnx, or layers to those and on to IR: so each node comes out as what it was.
+ModelProto Converted(const ModelProto& model, Way way) {
+  ModelProto onnx = model;
+  if (way == Way::kThroughOnnx) {
+    LayersToOnnx(onnx);
+    return onnx;
+  }
+  const IrFiles files = ToIr(model, {.lower = true, .version = 11});
+  ModelProto read = ParseIr(files.xml, Bytes(files.bin));
+  LayersToOnnx(read);
+  return read;
+}
+
 template <class Kind>
-void CheckRandom(const std::string& name, Form form) {
+void CheckRandom(const std::string& name, Form form, Way way = Way::kItself) {
   const Seeds seeds = SeedsToRun();
-  uint32_t grown = 0;
+  uint32_t grown = 0, converted = 0;
   for (uint32_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     Random random(seed);
-    const RandomNode node = MakeNode(random, form, Kind::kGates);
+    RandomNode node = MakeNode(random, form, Kind::kGates);
+    if (way == Way::kThroughIr && random.Chance(0.9)) MakePlain(node);
     const std::string op_type = name + (form == Form::kOnnx ? "" : form == Form::kSequence ? "Sequence" : "Cell");
     SCOPED_TRACE(testing::Message() << op_type << " seed " << seed << ": N " << node.rows << " T " << node.steps
                                     << " I " << node.inputs << " H " << node.hidden << " D " << node.directions
@@ -268,7 +312,18 @@ void CheckRandom(const std::string& name, Form form) {
     if (!node.lengths.empty() || form == Form::kSequence) {
       inputs["lens"] = Tensor::Of<int32_t>(Shape{node.rows}, std::span<const int32_t>(node.lengths));
     }
-    const ValueMap outputs = model.Run(inputs, random.Chance(0.5), static_cast<int>(random.Int(1, 4)));
+    if (way != Way::kItself) {
+      model.Declare(random.Chance(0.5) ? RecurrentModel::Declared::kRanks : RecurrentModel::Declared::kSizes);
+      model.Through([way](const ModelProto& itself) { return Converted(itself, way); });
+    }
+    const bool constant_weights = random.Chance(0.5);
+    const int threads = static_cast<int>(random.Int(1, 4));
+    if (way != Way::kItself && !IsSayable(node, way)) {
+      EXPECT_THROW(model.Run(inputs, constant_weights, threads), Unsupported);
+      continue;
+    }
+    ++converted;
+    const ValueMap outputs = model.Run(inputs, constant_weights, threads);
     const Expected expected = Evaluate<Kind>(node);
     // Unbounded functions may make a cell grow from step to step, and its rounding errors with it.
     const auto grows = [](const auto& values) {
@@ -290,6 +345,7 @@ void CheckRandom(const std::string& name, Form form) {
     }
   }
   EXPECT_LE(grown, seeds.count / 20 + 1);
+  EXPECT_GE(converted, seeds.count / 2);
 }
 
 TEST(RecurrentRandom, Onnx) {
@@ -306,6 +362,22 @@ TEST(RecurrentRandom, Cells) {
   CheckRandom<kernels::Lstm>("LSTM", Form::kCell);
   CheckRandom<kernels::Gru>("GRU", Form::kCell);
   CheckRandom<kernels::Rnn>("RNN", Form::kCell);
+}
+
+TEST(RecurrentRandom, OnnxThroughIrAndBack) {
+  CheckRandom<kernels::Lstm>("LSTM", Form::kOnnx, Way::kThroughIr);
+  CheckRandom<kernels::Gru>("GRU", Form::kOnnx, Way::kThroughIr);
+  CheckRandom<kernels::Rnn>("RNN", Form::kOnnx, Way::kThroughIr);
+}
+TEST(RecurrentRandom, SequencesThroughOnnx) {
+  CheckRandom<kernels::Lstm>("LSTM", Form::kSequence, Way::kThroughOnnx);
+  CheckRandom<kernels::Gru>("GRU", Form::kSequence, Way::kThroughOnnx);
+  CheckRandom<kernels::Rnn>("RNN", Form::kSequence, Way::kThroughOnnx);
+}
+TEST(RecurrentRandom, CellsThroughOnnx) {
+  CheckRandom<kernels::Lstm>("LSTM", Form::kCell, Way::kThroughOnnx);
+  CheckRandom<kernels::Gru>("GRU", Form::kCell, Way::kThroughOnnx);
+  CheckRandom<kernels::Rnn>("RNN", Form::kCell, Way::kThroughOnnx);
 }
 
 }  // namespace

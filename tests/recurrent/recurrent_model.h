@@ -2,6 +2,8 @@
 // Models of one recurrent operator, for tests.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -60,8 +62,22 @@ class RecurrentModel {
     if (!betas.empty()) Add(prefix + "beta", AttributeProto::FLOATS).mutable_floats()->extend(betas);
   }
 
+  // Of the inputs: nothing, the number of dims, or all sizes.
+  enum class Declared : uint8_t { kNothing, kRanks, kSizes };
+  void Declare(Declared declared) { declared_ = declared; }
+  // What is run is what this makes of the model.
+  void Through(std::function<ModelProto(const ModelProto&)> convert) { convert_ = std::move(convert); }
+
   // Runs with these inputs, those not given absent; the outputs are Y, Yh, Yc, as far as the operator has them.
-  ValueMap Run(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1) {
+  ValueMap Run(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1,
+               WeightStorage storage = WeightStorage::kFull) {
+    const auto [session, feeds] = Load(inputs, constant_weights, threads, storage);
+    return session.Run(feeds);
+  }
+
+  // The session of such runs, and what is fed.
+  std::pair<Session, ValueMap> Load(const std::map<std::string, Tensor>& inputs, bool constant_weights, int threads = 1,
+                                    WeightStorage storage = WeightStorage::kFull) {
     GraphProto& graph = *model_.mutable_graph();
     NodeProto& node = graph.ref_node()[0];
     ValueMap feeds;
@@ -84,6 +100,12 @@ class RecurrentModel {
         ValueInfoProto& input = *graph.add_input();
         input.set_name(name);
         input.mutable_type()->mutable_tensor_type()->set_elem_type(static_cast<int32_t>(tensor.dtype()));
+        for (const int64_t dim : tensor.shape()) {
+          if (declared_ == Declared::kNothing) break;
+          TensorShapeProto_Dimension& written =
+              *input.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+          if (declared_ == Declared::kSizes) written.set_dim_value(dim);
+        }
         feeds[name] = tensor;
       }
     }
@@ -95,7 +117,14 @@ class RecurrentModel {
     }
     SessionOptions options;
     options.threads = threads;
-    return Session::FromModel(std::move(model_), options).Run(feeds);
+    options.weights = storage;
+    if (convert_) model_ = convert_(model_);
+    // What a converted model does not look at is no input.
+    std::erase_if(feeds, [&](const auto& feed) {
+      return std::ranges::none_of(model_.graph().input(),
+                                  [&](const auto& input) { return input.name() == feed.first; });
+    });
+    return {Session::FromModel(std::move(model_), options), std::move(feeds)};
   }
 
  private:
@@ -108,6 +137,8 @@ class RecurrentModel {
 
   std::string op_type_;
   ModelProto model_;
+  Declared declared_ = Declared::kNothing;
+  std::function<ModelProto(const ModelProto&)> convert_;
 };
 
 }  // namespace ONNX_LIGHT_NAMESPACE

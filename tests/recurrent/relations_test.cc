@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold between runs of LSTM, GRU and RNN whatever the numbers: attributes matter, layouts are transposes of
-// one another, reverse is the reversed input, two directions are one of each, a sequence may be cut, rows do not matter
-// to each other and padding to nothing.
+// What must hold between runs of LSTM, GRU and RNN whatever the numbers and however weights are kept: attributes
+// matter, layouts are transposes of one another, reverse is the reversed input, two directions are one of each, a
+// sequence may be cut, rows do not matter to each other and padding to nothing.
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "recurrent_model.h"
 
@@ -58,6 +59,7 @@ using Inputs = std::map<std::string, Tensor>;
 // One run with random data in layout 0, `given` in place of some of them.
 struct NodeRun {
   std::string op;
+  WeightStorage storage = WeightStorage::kFull;
   int64_t directions = 1;
   std::function<void(RecurrentModel&)> with = {};
   Inputs given = {};
@@ -78,7 +80,7 @@ struct NodeRun {
   ValueMap operator()() const {
     RecurrentModel model(op, 14);
     if (with) with(model);
-    return model.Run(Data(), true);
+    return model.Run(Data(), true, 1, storage);
   }
 };
 std::function<void(RecurrentModel&)> Direction(const std::string& direction) {
@@ -100,14 +102,18 @@ double Distance(const ValueMap& a, const ValueMap& b, const std::string& name) {
 }
 void ExpectSame(const Tensor& a, const Tensor& b) { EXPECT_EQ(Distance(a, b), 0); }
 
-class Relations : public testing::TestWithParam<const char*> {
+class Relations : public testing::TestWithParam<std::tuple<const char*, WeightStorage>> {
  protected:
-  std::string op() const { return GetParam(); }
+  std::string op() const { return std::get<0>(GetParam()); }
+  WeightStorage storage() const { return std::get<1>(GetParam()); }
   std::vector<std::string> states() const {
     return op() == "LSTM" ? std::vector<std::string>{"Yh", "Yc"} : std::vector<std::string>{"Yh"};
   }
 };
-INSTANTIATE_TEST_SUITE_P(Recurrent, Relations, testing::Values("LSTM", "GRU", "RNN"));
+INSTANTIATE_TEST_SUITE_P(Recurrent, Relations,
+                         testing::Combine(testing::Values("LSTM", "GRU", "RNN"),
+                                          testing::Values(WeightStorage::kFull, WeightStorage::kBf16,
+                                                          WeightStorage::kInt8)));
 
 TEST_P(Relations, EveryAttributeMatters) {
   using kernels::Activation;
@@ -117,24 +123,29 @@ TEST_P(Relations, EveryAttributeMatters) {
     std::vector<Activation> all(functions, Activation::Default(ActivationKind::kTanh));
     if (functions > 1) all[0] = Activation::Default(ActivationKind::kSigmoid);
     all[place] = changed;
-    return NodeRun{.op = op(), .with = [=](RecurrentModel& model) { model.SetActivations(all, values); }};
+    return NodeRun{
+        .op = op(), .storage = storage(), .with = [=](RecurrentModel& model) { model.SetActivations(all, values); }};
   };
   std::vector<std::pair<std::string, NodeRun>> others = {
-      {"clip", {.op = op(), .with = [](RecurrentModel& model) { model.SetFloat("clip", 0.25f); }}},
-      {"direction", {.op = op(), .with = Direction("reverse")}},
-      {"lens", {.op = op(), .given = {{"lens", Lengths({2, 5, 1})}}}}};
+      {"clip",
+       {.op = op(), .storage = storage(), .with = [](RecurrentModel& model) { model.SetFloat("clip", 0.25f); }}},
+      {"direction", {.op = op(), .storage = storage(), .with = Direction("reverse")}},
+      {"lens", {.op = op(), .storage = storage(), .given = {{"lens", Lengths({2, 5, 1})}}}}};
   for (size_t place = 0; place < functions; ++place)
     others.emplace_back("function " + std::to_string(place),
                         activation(place, Activation::Default(ActivationKind::kSoftsign)));
   if (op() == "LSTM") {
-    others.push_back({"input_forget", {.op = op(), .with = [](RecurrentModel& m) { m.SetInt("input_forget", 1); }}});
-    others.push_back({"P", {.op = op(), .peepholes = true}});
+    others.push_back({"input_forget", {.op = op(), .storage = storage(), .with = [](RecurrentModel& m) {
+                                         m.SetInt("input_forget", 1);
+                                       }}});
+    others.push_back({"P", {.op = op(), .storage = storage(), .peepholes = true}});
   }
   if (op() == "GRU") {
-    others.push_back(
-        {"linear_before_reset", {.op = op(), .with = [](RecurrentModel& m) { m.SetInt("linear_before_reset", 1); }}});
+    others.push_back({"linear_before_reset", {.op = op(), .storage = storage(), .with = [](RecurrentModel& m) {
+                                                m.SetInt("linear_before_reset", 1);
+                                              }}});
   }
-  const ValueMap plain = NodeRun{.op = op()}();
+  const ValueMap plain = NodeRun{.op = op(), .storage = storage()}();
   for (const auto& [name, other] : others) EXPECT_GT(Distance(plain, other(), "Y"), 1e-3) << name;
   const size_t last = functions - 1;
   const ValueMap scaled = activation(last, Activation::Default(ActivationKind::kScaledTanh))();
@@ -146,7 +157,11 @@ TEST_P(Relations, Layout1IsTheTranspose) {
   for (const auto& [direction, d] :
        {std::pair<const char*, int64_t>{"forward", 1}, {"reverse", 1}, {"bidirectional", 2}}) {
     SCOPED_TRACE(direction);
-    NodeRun run{.op = op(), .directions = d, .with = Direction(direction), .given = {{"lens", Lengths({2, 5, 0})}}};
+    NodeRun run{.op = op(),
+                .storage = storage(),
+                .directions = d,
+                .with = Direction(direction),
+                .given = {{"lens", Lengths({2, 5, 0})}}};
     run.peepholes = op() == "LSTM";
     const ValueMap first = run();
     for (const auto& [name, tensor] : run.Data()) {
@@ -181,8 +196,8 @@ TEST_P(Relations, ReverseIsForwardOfTheReversedPrefix) {
     }
   }
   const Inputs as_is{{"X", x}, {"lens", Lengths(lengths)}}, flipped{{"X", turned}, {"lens", Lengths(lengths)}};
-  const ValueMap reverse = NodeRun{.op = op(), .with = Direction("reverse"), .given = as_is}(),
-                 forward = NodeRun{.op = op(), .given = flipped}();
+  const ValueMap reverse = NodeRun{.op = op(), .storage = storage(), .with = Direction("reverse"), .given = as_is}(),
+                 forward = NodeRun{.op = op(), .storage = storage(), .given = flipped}();
   for (const std::string& state : states()) EXPECT_EQ(Distance(reverse, forward, state), 0);
   const auto y = reverse.at("Y").tensor().View<float>(), z = forward.at("Y").tensor().View<float>();
   for (int64_t n = 0; n < kN; ++n) {
@@ -195,11 +210,15 @@ TEST_P(Relations, ReverseIsForwardOfTheReversedPrefix) {
 }
 
 TEST_P(Relations, TwoDirectionsAreOneOfEach) {
-  const NodeRun both{
-      .op = op(), .directions = 2, .with = Direction("bidirectional"), .given = {{"lens", Lengths({4, 5, 0})}}};
+  const NodeRun both{.op = op(),
+                     .storage = storage(),
+                     .directions = 2,
+                     .with = Direction("bidirectional"),
+                     .given = {{"lens", Lengths({4, 5, 0})}}};
   const ValueMap together = both();
   for (const int64_t d : {0, 1}) {
-    NodeRun one{.op = op(), .with = Direction(d == 0 ? "forward" : "reverse"), .given = both.Data()};
+    NodeRun one{
+        .op = op(), .storage = storage(), .with = Direction(d == 0 ? "forward" : "reverse"), .given = both.Data()};
     for (auto& [name, tensor] : one.given) {
       if (name != "X" && name != "lens") tensor = Take(tensor, 0, {d});
     }
@@ -212,11 +231,11 @@ TEST_P(Relations, TwoDirectionsAreOneOfEach) {
 
 TEST_P(Relations, ASequenceMayBeCut) {
   const Tensor x = Random(Shape{kT, kN, kI}, 1);
-  const ValueMap whole = NodeRun{.op = op(), .given = {{"X", x}}}();
-  const ValueMap head = NodeRun{.op = op(), .given = {{"X", x.Part(0, Shape{2, kN, kI})}}}();
+  const ValueMap whole = NodeRun{.op = op(), .storage = storage(), .given = {{"X", x}}}();
+  const ValueMap head = NodeRun{.op = op(), .storage = storage(), .given = {{"X", x.Part(0, Shape{2, kN, kI})}}}();
   Inputs rest{{"X", x.Part(2 * kN * kI, Shape{kT - 2, kN, kI})}, {"H0", head.at("Yh").tensor()}};
   if (op() == "LSTM") rest["C0"] = head.at("Yc").tensor();
-  const ValueMap tail = NodeRun{.op = op(), .given = rest}();
+  const ValueMap tail = NodeRun{.op = op(), .storage = storage(), .given = rest}();
   for (const std::string& state : states()) EXPECT_EQ(Distance(whole, tail, state), 0);
   ExpectSame(Take(whole.at("Y").tensor(), 0, {2, 3, 4}), tail.at("Y").tensor());
 }
@@ -224,10 +243,10 @@ TEST_P(Relations, ASequenceMayBeCut) {
 // Some rows in another order: a permutation, and parts of the batch.
 TEST_P(Relations, RowsDoNotMatterToEachOther) {
   const std::vector<int32_t> lengths{2, 5, 4};
-  const NodeRun batch{.op = op(), .given = {{"lens", Lengths(lengths)}}};
+  const NodeRun batch{.op = op(), .storage = storage(), .given = {{"lens", Lengths(lengths)}}};
   const ValueMap all = batch();
   for (const std::vector<int64_t>& rows : std::vector<std::vector<int64_t>>{{2, 0, 1}, {0, 1}, {2}}) {
-    NodeRun some{.op = op(), .given = batch.Data()};
+    NodeRun some{.op = op(), .storage = storage(), .given = batch.Data()};
     std::vector<int32_t> theirs;
     for (const int64_t row : rows) theirs.push_back(lengths[static_cast<size_t>(row)]);
     for (auto& [name, tensor] : some.given) {
@@ -243,7 +262,7 @@ TEST_P(Relations, RowsDoNotMatterToEachOther) {
 TEST_P(Relations, PaddingIsNeverRead) {
   const std::vector<int32_t> lengths{2, 0, 4};
   for (const char* direction : {"forward", "reverse"}) {
-    NodeRun run{.op = op(), .with = Direction(direction), .given = {{"lens", Lengths(lengths)}}};
+    NodeRun run{.op = op(), .storage = storage(), .with = Direction(direction), .given = {{"lens", Lengths(lengths)}}};
     const ValueMap clean = run();
     Tensor x = Random(Shape{kT, kN, kI}, 1);
     for (int64_t t = 0; t < kT; ++t) {

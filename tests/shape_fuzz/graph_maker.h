@@ -7,29 +7,13 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "onnx_proto/config.h"
+#include "random.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
-
-class Random {
- public:
-  explicit Random(uint64_t seed) : engine_(seed) {}
-  // In [low, high].
-  int Int(int low, int high) { return low + static_cast<int>(engine_() % static_cast<uint64_t>(high - low + 1)); }
-  bool OneIn(int n) { return Int(1, n) == 1; }
-  template <class T>
-  const T& Of(const std::vector<T>& choices) {
-    return choices[static_cast<size_t>(Int(0, static_cast<int>(choices.size()) - 1))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 // What the maker of a graph remembers of a dim: a number, or one of those that are the same wherever the mark is. Only
 // a hint that keeps most graphs runnable; inference knows nothing of it.
@@ -53,6 +37,7 @@ class Maker {
         in_function_(in_function),
         outer_(outer),
         next_mark_(outer == nullptr ? kFirstUnknown : 2 * outer->next_mark_) {}
+  virtual ~Maker() = default;
 
   void Add(Known value) { values_.push_back(std::move(value)); }
   void AddNodes(int count) {
@@ -66,7 +51,7 @@ class Maker {
   std::string Result(Kind kind);
   std::string Copy(Kind kind, const std::string& name) { return Emit(kind, fmt::format("Identity ({})", name)).name; }
 
- private:
+ protected:
   Mark New() { return next_mark_++; }
   std::string NewName() { return fmt::format("{}{}", prefix_, count_++); }
   template <class Wanted>
@@ -90,7 +75,7 @@ class Maker {
   // One that most likely broadcasts with the value.
   Known Partner(const Known& value);
 
-  void AddNode();
+  virtual void AddNode();
   int depth() const { return outer_ == nullptr ? 0 : outer_->depth() + 1; }
 
   void Elementwise();

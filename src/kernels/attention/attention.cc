@@ -66,7 +66,7 @@ void Attend(const AttentionArgs<T>& args, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < args.q_length; ++i)
       blind[static_cast<size_t>(i)] = AddBias(args, b, h, i, scores.data() + i * n) ? 0 : 1;
     show(ScoreStage::kBiased);
-    if (n > 0) Softmax(scores.data(), scores.data(), args.q_length, n, 1, false);
+    SoftmaxRows(scores.data(), scores.data(), args.q_length, n, false);
     for (int64_t i = 0; i < args.q_length; ++i)
       if (blind[static_cast<size_t>(i)] != 0) std::fill_n(scores.begin() + i * n, n, T(0));
     show(ScoreStage::kSoftmax);

@@ -45,8 +45,7 @@ inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1           
                                    : kTileVectors<kRows> / kVectors > kMostPanels ? kMostPanels
                                                                                   : kTileVectors<kRows> / kVectors;
 
-// A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16, 8-bit ones are integers that
-// stand for multiples of a scale, which is the caller's to apply.
+// A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadWeights(D d, const hn::TFromD<D>* HWY_RESTRICT from) {
   return hn::LoadU(d, from);
@@ -56,12 +55,6 @@ HWY_INLINE hn::Vec<D> LoadWeights(D d, const uint16_t* HWY_RESTRICT from) {
   const hn::RebindToUnsigned<D> wide;
   const hn::Rebind<uint16_t, D> narrow;
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> LoadWeights(D d, const int8_t* HWY_RESTRICT from) {
-  const hn::RebindToSigned<D> wide;
-  const hn::Rebind<int8_t, D> narrow;
-  return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
 }
 
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose

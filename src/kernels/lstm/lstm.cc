@@ -37,8 +37,9 @@ std::optional<LstmPeepholeOrder> LstmPeepholeOrderFromName(std::string_view name
 template <class T>
 void Lstm::Pack(const LstmCell& cell, const LstmWeights<T>& weights, PanelPacker<T>& packer, Packed<T>& packed) {
   const int64_t hidden = weights.hidden_size;
-  packed.w = packer.Panels(weights.w, weights.input_size, weights.gates);
-  packed.r = packer.Panels(weights.r, hidden, weights.gates);
+  packed.w = packer.Panels(weights.w, weights.input_size, weights.gates, weights.w_bytes);
+  packed.r = packer.Panels(weights.r, hidden, weights.gates, weights.r_bytes);
+  packed.shared_ranges = weights.w_bytes.values != nullptr;
   packed.bias = packer.Vectors(kGates, [&](int64_t gate, int64_t unit) {
     return SumOf(weights.wb, weights.rb, weights.gates[static_cast<size_t>(gate)] * hidden + unit);
   });

@@ -55,6 +55,8 @@ struct LstmWeights {
   const T* wb = nullptr;
   const T* rb = nullptr;
   const T* p = nullptr;  // [3H], null = 0
+  // In place of w and r: the bytes they are.
+  ByteRows w_bytes, r_bytes;
   LstmGateOrder gates = kIofc;
   LstmPeepholeOrder peepholes = kIof;
 };

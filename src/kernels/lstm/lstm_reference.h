@@ -12,14 +12,16 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 // One step of one row: h [H] and c [H] are replaced, x [I].
 template <class T>
-void ReferenceStep(const LstmCell& cell, const LstmWeights<T>& w, const T* x, std::vector<T>& h, std::vector<T>& c) {
+void ReferenceStep(const LstmCell& cell, const LstmWeights<T>& w, const T* x, std::vector<T>& h, std::vector<T>& c,
+                   std::vector<T> (*seen)(const T*, int64_t)) {
   const int64_t inputs = w.input_size, hidden = w.hidden_size;
   const auto clip = [&](T v) { return Clipped(cell, v); };
-  const std::vector<T> h_before = h;
+  const std::vector<T> x_seen = seen(x, inputs), h_before = seen(h.data(), hidden);
   const auto z = [&](int gate, int64_t j) {
     const int64_t row = w.gates[gate] * hidden + j;
     const T bias = (w.wb != nullptr ? w.wb[row] : T(0)) + (w.rb != nullptr ? w.rb[row] : T(0));
-    return PlusDot(PlusDot(bias, x, w.w + row * inputs, inputs), h_before.data(), w.r + row * hidden, hidden);
+    return PlusDot(PlusDot(bias, x_seen.data(), w.w + row * inputs, inputs), h_before.data(), w.r + row * hidden,
+                   hidden);
   };
   const auto peephole = [&](int gate, int64_t j) {
     return w.p != nullptr ? w.p[w.peepholes[gate] * hidden + j] : T(0);

@@ -29,26 +29,21 @@ class PanelPacker {
         counting_(base == nullptr),
         carver_(base) {}
 
-  // rows [.., k] of the file to [group][k][gate][lane]; blocks[gate] is the block of H rows that holds the gate.
-  GateMatrix<T> Panels(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
+  // rows [.., k] of the file, or `bytes` where there are some, to the columns of groups; blocks[gate] is the block of H
+  // rows that holds the gate.
+  GateMatrix<T> Panels(const T* rows, int64_t k, std::span<const uint8_t> blocks, const ByteRows& bytes = {}) {
     GateMatrix<T> matrix;
     switch (storage_) {
       case WeightStorage::kFull:
-        matrix.weights = PanelsAs<T>(rows, k, blocks, [](int64_t, T value) { return value; });
+        matrix.weights = PanelsAs<T>(rows, k, blocks, [](T value) { return value; });
         break;
       case WeightStorage::kBf16:
-        matrix.weights = PanelsAs<uint16_t>(rows, k, blocks,
-                                            [](int64_t, T value) { return BFloat16(static_cast<float>(value)).bits; });
+        matrix.weights =
+            PanelsAs<uint16_t>(rows, k, blocks, [](T value) { return BFloat16(static_cast<float>(value)).bits; });
         break;
-      case WeightStorage::kInt8: {
-        const T* const scales = Scales(rows, k, blocks);
-        matrix.scales = scales;
-        matrix.weights = PanelsAs<int8_t>(rows, k, blocks, [scales](int64_t column, T value) {
-          const T code = scales[column] > 0 ? std::nearbyint(value / scales[column]) : T(0);
-          return static_cast<int8_t>(std::clamp(code, T(-127), T(127)));
-        });
+      case WeightStorage::kInt8:
+        matrix = bytes.values != nullptr ? StoredBytes(bytes, k, blocks) : RoundedToBytes(rows, k, blocks);
         break;
-      }
     }
     return matrix;
   }
@@ -70,45 +65,85 @@ class PanelPacker {
  private:
   T Flushed(T value) const { return flush_ ? FlushDenormal(value) : value; }
 
-  // The row of the file behind a column [group][gate][lane]; null for a unit that is not there.
-  const T* RowOf(const T* rows, int64_t k, std::span<const uint8_t> blocks, int64_t column) const {
+  static constexpr int64_t kNoRow = -1;
+  // The row of the file behind a column [group][gate][lane]; kNoRow for a unit that is not there.
+  int64_t RowOf(std::span<const uint8_t> blocks, int64_t column) const {
     const auto gates = static_cast<int64_t>(blocks.size());
     const int64_t unit = column / (gates * lanes_) * lanes_ + column % lanes_;
-    if (unit >= hidden_) return nullptr;
-    return rows + (blocks[static_cast<size_t>(column / lanes_ % gates)] * hidden_ + unit) * k;
+    if (unit >= hidden_) return kNoRow;
+    return blocks[static_cast<size_t>(column / lanes_ % gates)] * hidden_ + unit;
   }
 
-  // Stores encode(column, weight).
+  // Stores encode(weight) as [group][k][gate][lane].
   template <class S, class Encode>
   const S* PanelsAs(const T* rows, int64_t k, std::span<const uint8_t> blocks, const Encode& encode) {
-    const auto gates = static_cast<int64_t>(blocks.size()), width = gates * lanes_;
-    S* const panels = carver_.Take<S>({groups_, lanes_, gates, k});
+    const int64_t width = static_cast<int64_t>(blocks.size()) * lanes_;
+    S* const panels = carver_.Take<S>({groups_, width, k});
     if (counting_) return nullptr;
     for (int64_t column = 0; column < groups_ * width; ++column) {
-      const T* const row = RowOf(rows, k, blocks, column);
+      const int64_t row = RowOf(blocks, column);
       S* const to = panels + column / width * k * width + column % width;
-      for (int64_t i = 0; i < k; ++i) to[i * width] = row == nullptr ? S(0) : encode(column, Flushed(row[i]));
+      for (int64_t i = 0; i < k; ++i) to[i * width] = row == kNoRow ? S(0) : encode(Flushed(rows[row * k + i]));
     }
     return panels;
   }
 
-  // [group][gate][lane]: the largest weight of the column / 127; NaN when one of them is not finite, for then sums are
-  // not either.
-  const T* Scales(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
-    const auto gates = static_cast<int64_t>(blocks.size());
-    T* const scales = carver_.Take<T>({groups_, gates, lanes_});
-    if (counting_) return nullptr;
-    for (int64_t column = 0; column < groups_ * gates * lanes_; ++column) {
-      const T* const row = RowOf(rows, k, blocks, column);
-      T most = 0;
-      bool finite = true;
-      for (int64_t i = 0; row != nullptr && i < k; ++i) {
-        finite = finite && std::isfinite(row[i]);
-        most = std::max(most, std::abs(Flushed(row[i])));
+  // Stores number(row, i) for each weight, scale(row) and, with_zeros, zero(row).
+  template <class Number, class Scale, class Zero>
+  GateMatrix<T> ByteMatrix(int64_t k, std::span<const uint8_t> blocks, bool with_zeros, const Number& number,
+                           const Scale& scale, const Zero& zero) {
+    const int64_t width = static_cast<int64_t>(blocks.size()) * lanes_,
+                  quads = k / kByteQuad + (k % kByteQuad != 0 ? 1 : 0);
+    auto* const panels = carver_.Take<int8_t>({groups_, quads, width, kByteQuad});
+    auto* const scales = carver_.Take<T>({groups_, width});
+    auto* const sums = carver_.Take<int32_t>({groups_, width});
+    auto* const zeros = with_zeros ? carver_.Take<int32_t>({groups_, width}) : nullptr;
+    if (counting_) return {};
+    std::fill_n(panels, groups_ * quads * width * kByteQuad, int8_t{0});
+    for (int64_t column = 0; column < groups_ * width; ++column) {
+      const int64_t row = RowOf(blocks, column);
+      const bool there = row != kNoRow;
+      int8_t* const to = panels + column / width * quads * width * kByteQuad + column % width * kByteQuad;
+      scales[column] = there ? scale(row) : T(0);
+      if (with_zeros) zeros[column] = there ? zero(row) : 0;
+      sums[column] = 0;
+      for (int64_t i = 0; there && i < k; ++i) {
+        const int8_t value = number(row, i);
+        to[i / kByteQuad * width * kByteQuad + i % kByteQuad] = value;
+        sums[column] += value;
       }
-      scales[column] = finite ? most / 127 : std::numeric_limits<T>::quiet_NaN();
     }
-    return scales;
+    return {panels, scales, sums, zeros};
+  }
+
+  GateMatrix<T> RoundedToBytes(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
+    T scale = 0;  // of the row at hand: its scale is asked for before its numbers
+    return ByteMatrix(
+        k, blocks, false,
+        [&](int64_t row, int64_t i) {
+          const T code = scale > 0 ? std::nearbyint(Flushed(rows[row * k + i]) / scale) : T(0);
+          return static_cast<int8_t>(std::clamp(code, T(-127), T(127)));
+        },
+        [&](int64_t row) { return scale = ScaleOf(rows + row * k, k); }, [](int64_t) { return 0; });
+  }
+
+  GateMatrix<T> StoredBytes(const ByteRows& bytes, int64_t k, std::span<const uint8_t> blocks) {
+    const int64_t rows = static_cast<int64_t>(blocks.size()) * hidden_;
+    const bool with_zeros = std::any_of(bytes.zeros, bytes.zeros + rows, [](int32_t zero) { return zero != 0; });
+    return ByteMatrix(
+        k, blocks, with_zeros, [&](int64_t row, int64_t i) { return bytes.values[row * k + i]; },
+        [&](int64_t row) { return static_cast<T>(bytes.scales[row]); }, [&](int64_t row) { return bytes.zeros[row]; });
+  }
+
+  // The largest weight of a row / 127; NaN when one of them is not finite, for then sums are not either.
+  T ScaleOf(const T* row, int64_t k) const {
+    T most = 0;
+    bool finite = true;
+    for (int64_t i = 0; i < k; ++i) {
+      finite = finite && std::isfinite(row[i]);
+      most = std::max(most, std::abs(Flushed(row[i])));
+    }
+    return finite ? most / 127 : std::numeric_limits<T>::quiet_NaN();
   }
 
   int64_t hidden_, lanes_, groups_;

@@ -20,6 +20,7 @@
 
 #include "base/thread_team.h"
 #include "kernels/aligned_array.h"
+#include "kernels/gemm/byte_tile.h"
 #include "onnx_proto/config.h"
 #include "onnxseq/weight_storage.h"
 
@@ -32,6 +33,12 @@ struct CellClip {
   bool clips() const noexcept { return clip > 0 && clip <= 1.7976931348623157e308; }
 };
 
+// Where the data of one row stand, in elements from the pointers of its sequence.
+struct RowPlace {
+  int64_t x = 0, y = 0;  // of its step 0
+  int64_t h0 = 0, c0 = 0, yh = 0, yc = 0;
+};
+
 // The data of one direction; strides in elements, so that every layout is read and written where it is. The I (or H)
 // numbers of one row and step stand together. Inputs are only read; outputs overlap nothing, but yh may be h0 and yc
 // may be c0, row for row.
@@ -42,7 +49,10 @@ struct RecurrentSequence {
   const T* x = nullptr;  // x[row, step] at x + row * x_row + step * x_step
   int64_t x_row = 0, x_step = 0;
   const int32_t* lengths = nullptr;  // [rows], each in [0, steps]; null = all `steps`
-  const T* h0 = nullptr;             // null = 0
+  // [rows]; null = as far apart as the strides of rows say. With places a row has no steps after its length, so that
+  // rows of many lengths may stand one after the other.
+  const RowPlace* places = nullptr;
+  const T* h0 = nullptr;  // null = 0
   int64_t h0_row = 0;
   const T* c0 = nullptr;  // c0 and yc: LSTM only
   int64_t c0_row = 0;
@@ -52,20 +62,41 @@ struct RecurrentSequence {
   int64_t yh_row = 0;
   T* yc = nullptr;
   int64_t yc_row = 0;
+
+  const T* XOf(int64_t row) const { return x + (places != nullptr ? places[row].x : row * x_row); }
+  T* YOf(int64_t row) const { return y + (places != nullptr ? places[row].y : row * y_row); }
+  const T* H0Of(int64_t row) const { return h0 + (places != nullptr ? places[row].h0 : row * h0_row); }
+  const T* C0Of(int64_t row) const { return c0 + (places != nullptr ? places[row].c0 : row * c0_row); }
+  T* YhOf(int64_t row) const { return yh + (places != nullptr ? places[row].yh : row * yh_row); }
+  T* YcOf(int64_t row) const { return yc + (places != nullptr ? places[row].yc : row * yc_row); }
+  // What a row of this length has no step for counts as zero.
+  bool IsPadded(int64_t length) const { return places == nullptr && length < steps; }
 };
 
 // Semantics of all kinds, beyond their equations:
 // * a row ends after its length: the rest of its x is never read, the rest of its y is 0;
-// * a row of length 0 has y, yh, yc = 0 when steps > 0; with steps == 0 yh, yc = h0, c0 whatever `lengths` holds;
+// * a row of length 0 has y, yh, yc = 0 when steps > 0; with steps == 0, or with places, yh, yc = h0, c0 whatever
+//   `lengths` holds;
 // * reverse starts at a row's last valid step and ends at step 0; y stands at the step it belongs to.
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.
 
-// A packed matrix: [group][k][gates * lanes].
+// A packed matrix: [group][k][gates * lanes] of T, or bfloat16 as uint16_t. With kInt8 [group][k / 4][gates * lanes][4]
+// of int8_t, k filled up with zeros; a weight is (number - zero) * scale of its column, and the rest is
+// [group][gates * lanes]; otherwise null.
 template <class T>
 struct GateMatrix {
-  const void* weights = nullptr;  // T; bfloat16 as uint16_t; int8_t
-  const T* scales = nullptr;      // [group][gates * lanes] with kInt8, otherwise null
+  const void* weights = nullptr;
+  const T* scales = nullptr;
+  const int32_t* sums = nullptr;   // of the numbers of a column
+  const int32_t* zeros = nullptr;  // null = 0
+};
+
+// Rows [.., k] of a file that are bytes: a weight is (value - zero) * scale of its row.
+struct ByteRows {
+  const int8_t* values = nullptr;
+  const float* scales = nullptr;
+  const int32_t* zeros = nullptr;
 };
 
 // Hidden units stand in groups of `lanes`; a group's columns are [gate][lane], units beyond H have weights 0.
@@ -73,6 +104,10 @@ template <class T>
 struct PackedSizes {
   int64_t input_size = 0, hidden_size = 0, lanes = 1, groups = 0;
   WeightStorage storage = WeightStorage::kFull;
+  // With kInt8, rows of x and states are rounded to bytes, too: each by its own range, or all x of a call by one and
+  // all states of a step by one, also those of rows that ended in the step before, as onnxruntime has it.
+  bool shared_ranges = false;
+  const ByteKernel* bytes = nullptr;
   GateMatrix<T> w;          // [group][I][kGates * lanes]
   const T* bias = nullptr;  // [group][kGates * lanes]: where the sums of W begin
 };
@@ -93,7 +128,8 @@ class PackedRecurrent {
 
   PackedRecurrent() = default;
   // Copies the weights; with `flush_denormals` their denormals become 0. Throws std::bad_alloc.
-  // kFull is the only storage there is for double.
+  // kFull is the only storage there is for double; kInt8 takes at most kMostByteSums inputs and hidden units
+  // (gemm/byte_tile.h), and is the one for weights that are bytes.
   PackedRecurrent(const Cell& cell, const Weights& weights, bool flush_denormals = true,
                   WeightStorage storage = WeightStorage::kFull);
 
@@ -124,8 +160,8 @@ std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<
 // Runs the directions. `scratch`: RecurrentScratchBytes bytes, kAlignment-aligned. Works on up to `threads`
 // participants of `team` (null: the caller alone). Every number is one chain of multiply-adds in a fixed order, so
 // results are bitwise the same whatever the number of threads, the batch a row stands in, and the places where a
-// sequence is cut into calls. No allocation. Returns within a step once the run is to end (base/stop_token.h), outputs
-// unfinished.
+// sequence is cut into calls (the last two not with shared_ranges). No allocation. Returns within a step once the run
+// is to end (base/stop_token.h), outputs unfinished.
 template <class Kind, class T>
 void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::span<std::byte> scratch,
                   ThreadTeam* team = nullptr, int threads = 1) noexcept;

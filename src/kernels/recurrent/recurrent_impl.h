@@ -50,7 +50,8 @@ Split ChooseSplit(Directions<Kind, T> directions, int threads) {
   const int each = threads / static_cast<int>(directions.size());
   if (each <= 1) return directions.size() > 1 ? Split::kDirections : Split::kNone;
   if (groups >= 2 * each && step / threads >= kWorthABarrier) return Split::kUnits;
-  if (rows >= 2 * kPartRows) return Split::kRows;
+  // Rows that share a range cannot be told apart.
+  if (rows >= 2 * kPartRows && !directions.front().weights->data().shared_ranges) return Split::kRows;
   return directions.size() > 1 ? Split::kDirections : Split::kNone;
 }
 
@@ -68,13 +69,22 @@ int64_t RowsAhead(const RecurrentDirection<Kind, T>& direction, int64_t rows) {
   return std::max(rows, all ? std::min(ahead, *all) : ahead);
 }
 
-// A part with its scratch; x_rows for each of `width` threads.
+// What each of `width` threads has of its own, one after the other.
+template <class T>
+struct OwnScratch {
+  const T** rows = nullptr;
+  uint8_t* codes = nullptr;
+  RowCode* row_codes = nullptr;
+  int64_t row_bytes = 0;  // of codes
+};
+
+// A part with its scratch.
 template <class Kind, class T>
 struct PartScratch {
   int32_t *order, *lengths;
   T *h, *z;
   std::array<T*, 2> extra{};
-  const T** x_rows;
+  OwnScratch<T> own;
   int64_t z_rows;
 
   PartScratch(const RecurrentDirection<Kind, T>& direction, int64_t rows, int width, Carver& carver) {
@@ -85,7 +95,11 @@ struct PartScratch {
     h = carver.Take<T>({2, rows, w.groups, w.lanes});
     for (int i = 0; i < Kind::kExtra; ++i) extra[static_cast<size_t>(i)] = carver.Take<T>({rows, w.groups, w.lanes});
     z = carver.Take<T>({z_rows, w.groups, w.lanes, Kind::kGates});
-    x_rows = carver.Take<const T*>({z_rows, width});
+    own.rows = carver.Take<const T*>({z_rows, width});
+    if (w.storage != WeightStorage::kInt8) return;
+    own.row_bytes = (std::max(w.input_size, w.hidden_size) / kByteQuad + 1) * kByteQuad;
+    own.codes = carver.Take<uint8_t>({z_rows, width, own.row_bytes});
+    own.row_codes = carver.Take<RowCode>({z_rows, width});
   }
 };
 
@@ -126,12 +140,16 @@ RecurrentPart<Kind, T> MakePart(const RecurrentDirection<Kind, T>& direction, in
 }
 
 template <class Kind, class T>
-void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPart<Kind, T>& part, const T** x_rows,
-                StepBarrier& barrier, int rank, int width) {
+void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPart<Kind, T>& part,
+                const OwnScratch<T>& own, StepBarrier& barrier, int rank, int width) {
   RecurrentShare<T> share;
   share.group_begin = part.weights->groups * rank / width;
   share.group_end = part.weights->groups * (rank + 1) / width;
-  share.x_rows = x_rows + rank * part.z_rows;
+  share.rows = own.rows + rank * part.z_rows;
+  if (own.codes != nullptr) {
+    share.codes = own.codes + rank * part.z_rows * own.row_bytes;
+    share.row_codes = own.row_codes + rank * part.z_rows;
+  }
   share.barrier = &barrier;
   share.width = width;
   const RecurrentVariant<Kind>& variant = *direction.weights->variant();
@@ -146,7 +164,7 @@ template <class Kind, class T>
 void RunAlone(const RecurrentDirection<Kind, T>& direction, int64_t first, int64_t rows,
               const PartScratch<Kind, T>& scratch) {
   StepBarrier barrier;
-  RunShareOf(direction, MakePart(direction, first, rows, scratch), scratch.x_rows, barrier, 0, 1);
+  RunShareOf(direction, MakePart(direction, first, rows, scratch), scratch.own, barrier, 0, 1);
 }
 
 // Hidden units split among threads that run at the same time, the directions among groups of them.
@@ -155,18 +173,18 @@ void RunUnits(Directions<Kind, T> directions, Carver& carver, ThreadTeam& team, 
   const int count = static_cast<int>(directions.size());
   std::array<StepBarrier, kMaxDirections> barriers;
   std::array<RecurrentPart<Kind, T>, kMaxDirections> parts;
-  std::array<const T**, kMaxDirections> x_rows{};
+  std::array<OwnScratch<T>, kMaxDirections> own;
   for (int i = 0; i < count; ++i) {
     const PartScratch<Kind, T> scratch(directions[i], directions[i].io.rows, threads, carver);
     parts[i] = MakePart(directions[i], 0, directions[i].io.rows, scratch);
-    x_rows[i] = scratch.x_rows;
+    own[i] = scratch.own;
   }
   team.Gang(threads, [&](int rank, int size) {
     for (int i = 0; i < count; ++i) {
       const int first = size >= count ? size * i / count : 0;
       const int width = size >= count ? size * (i + 1) / count - first : 1;
       if (rank >= first && rank < first + width)
-        RunShareOf(directions[i], parts[i], x_rows[i], barriers[i], rank - first, width);
+        RunShareOf(directions[i], parts[i], own[i], barriers[i], rank - first, width);
     }
   });
 }
@@ -188,6 +206,7 @@ PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weigh
   data_.lanes = lanes;
   data_.groups = hidden / lanes + (hidden % lanes != 0 ? 1 : 0);
   data_.storage = sizeof(T) == 4 ? storage : WeightStorage::kFull;
+  data_.bytes = &ByteKernelFor(lanes);
   PanelPacker<T> count(data_, flush_denormals, nullptr);
   Kind::Pack(cell, weights, count, data_);
   bytes_ = count.used();

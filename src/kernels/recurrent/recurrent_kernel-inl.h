@@ -21,39 +21,18 @@
 
 #include "kernels/activation/activation-inl.h"
 #include "kernels/gemm/tile-inl.h"
+#include "kernels/recurrent/left_rows-inl.h"
 #include "kernels/recurrent/recurrent_variant.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Columns of a packed matrix stored as S.
-template <class S, class T>
-struct Columns {
-  // Integers stand for multiples of a scale: the sum is scaled when it is whole, and what it begins with added then.
-  static constexpr bool kScaled = std::is_same_v<S, int8_t>;
-
-  const GateMatrix<T>& matrix;
-  int64_t k, width;
-
-  HWY_INLINE const S* Panel(int64_t group) const { return static_cast<const S*>(matrix.weights) + group * k * width; }
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V Begin(D d, V init) const {
-    return kScaled ? hn::Zero(d) : init;
-  }
-  // v counts the vectors of the groups from `group` on.
-  template <class D, class V = hn::Vec<D>>
-  HWY_INLINE V Whole(D d, V sum, V init, int64_t group, int v) const {
-    if constexpr (!kScaled) return sum;
-    return hn::MulAdd(sum, hn::Load(d, matrix.scales + group * width + v * static_cast<int64_t>(hn::Lanes(d))), init);
-  }
-};
-
-// z = bias + x W^T for the rows listed in x_rows.
+// z = bias + x W^T.
 template <class Kind, class S, class T>
 struct ProjectOp {
   const RecurrentPart<Kind, T>& part;
-  const T* const* x_rows;
+  const LeftRows<S, T>& x;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
@@ -63,15 +42,12 @@ struct ProjectOp {
     const auto& w = *part.weights;
     const T* HWY_RESTRICT bias = w.bias + group * width;
     T* HWY_RESTRICT z = part.z + (group * part.z_rows + row) * width;
-    const Columns<S, T> columns{w.w, w.input_size, width};
-    const auto init = [&](int, int v) HWY_ATTR { return columns.Begin(d, hn::Load(d, bias + v * lanes)); };
+    const auto init = [&](int, int v) HWY_ATTR { return hn::Load(d, bias + v * lanes); };
     const auto done = [&](int r, const auto* sums) HWY_ATTR {
       for (int v = 0; v < kPanels * kGates; ++v)
-        hn::Store(columns.Whole(d, sums[v], hn::Load(d, bias + v * lanes), group, v), d,
-                  z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
+        hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
     };
-    Tile<kRows, kPanels, kGates>(d, x_rows + row, w.input_size, columns.Panel(group), w.input_size * width, width, init,
-                                 done);
+    x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, init, done);
   }
 };
 
@@ -81,6 +57,7 @@ struct Step {
   const RecurrentPart<Kind, T>& part;
   int64_t number;
   int64_t active;  // rows that have this step
+  int64_t before;  // and that had the one before: as many as h is of
   const T* h;      // [rows][stride], before the step
   T* h_next;       // after it
   const T* z;      // first row of this step in part.z
@@ -96,28 +73,22 @@ struct Step {
 // then update(row, rows, group, panels, sums [row][panel][kVectors][lane]).
 template <int kVectors, class S, class T, class Init, class Update>
 struct StateOp {
-  const T* state;  // [rows][stride]
-  int64_t stride;
+  const LeftRows<S, T>& state;
   int64_t k;                    // H
-  const GateMatrix<T>& matrix;  // [group][H][kVectors * lanes]
+  const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
   const Update& update;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
     const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d)), width = kVectors * lanes;
-    const T* rows[kRows];
-    for (int r = 0; r < kRows; ++r) rows[r] = state + (row + r) * stride;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     HWY_ALIGN T sums[kRows * kPanels * kVectors * HWY_MAX_BYTES / sizeof(T)];
-    const Columns<S, T> columns{matrix, k, width};
-    const auto start = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
-    const auto begin = [&](int r, int v) HWY_ATTR { return columns.Begin(d, start(r, v)); };
+    const auto begin = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
-      for (int v = 0; v < kPanels * kVectors; ++v)
-        hn::Store(columns.Whole(d, of_row[v], start(r, v), group, v), d, sums + (r * kPanels * kVectors + v) * lanes);
+      for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
     };
-    Tile<kRows, kPanels, kVectors>(d, rows, k, columns.Panel(group), k * width, width, begin, done);
+    state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, begin, done);
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
 };
@@ -125,9 +96,11 @@ struct StateOp {
 template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
                               const GateMatrix<T>& matrix, const Init& init, const Update& update) {
-  ForEachTile<kVectors>(
-      step.active, share.group_begin, share.group_end,
-      StateOp<kVectors, S, T, Init, Update>{state, step.stride, step.part.weights->hidden_size, matrix, init, update});
+  const auto& w = *step.part.weights;
+  for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
+  const LeftRows<S, T> left = Left(S(), w, share, step.active, w.hidden_size, step.before);
+  ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
+                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update});
 }
 
 // activation(z held within the clip of the cell).
@@ -151,7 +124,7 @@ HWY_INLINE void WriteY(const Step<Kind, T>& step, int64_t row, int64_t group, in
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const T* const h = step.h_next + row * step.stride + group * lanes;
   const int64_t at = part.io->reverse ? part.lengths[row] - 1 - step.number : step.number;
-  T* const y = part.io->y + part.order[row] * part.io->y_row + at * part.io->y_step + group * lanes;
+  T* const y = part.io->YOf(part.order[row]) + at * part.io->y_step + group * lanes;
   const int64_t units = std::min(panels * lanes, part.weights->hidden_size - group * lanes);
   int64_t unit = 0;
   for (; unit + lanes <= units; unit += lanes) hn::StoreU(hn::Load(d, h + unit), d, y + unit);
@@ -170,18 +143,18 @@ HWY_NOINLINE void BeginPart(const RecurrentPart<Kind, T>& part, const RecurrentS
     const int64_t from = part.order[row];
     T* const h = part.h + row * stride + first;
     std::fill_n(h, padded, T(0));
-    if (io.h0 != nullptr) std::copy_n(io.h0 + from * io.h0_row + first, units, h);
+    if (io.h0 != nullptr) std::copy_n(io.H0Of(from) + first, units, h);
     if constexpr (Kind::kHasCellState) {
       for (int64_t group = share.group_begin; group < share.group_end; ++group) {
         T* const c = part.extra[0] + (group * part.rows + row) * lanes;
         std::fill_n(c, lanes, T(0));
         if (io.c0 != nullptr)
-          std::copy_n(io.c0 + from * io.c0_row + group * lanes, std::min(lanes, w.hidden_size - group * lanes), c);
+          std::copy_n(io.C0Of(from) + group * lanes, std::min(lanes, w.hidden_size - group * lanes), c);
       }
     }
-    if (io.y != nullptr)
+    if (io.y != nullptr && io.IsPadded(part.lengths[row]))
       for (int64_t step = part.lengths[row]; step < io.steps; ++step)
-        std::fill_n(io.y + from * io.y_row + step * io.y_step + first, units, T(0));
+        std::fill_n(io.YOf(from) + step * io.y_step + first, units, T(0));
   }
 }
 
@@ -193,14 +166,14 @@ HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentSha
   const int64_t lanes = w.lanes, stride = w.groups * lanes;
   for (int64_t row = 0; row < part.rows; ++row) {
     const int64_t length = part.lengths[row], to = part.order[row];
-    const bool zero = length == 0 && io.steps > 0;
+    const bool zero = length == 0 && io.IsPadded(0);
     const T* const h = part.h + (length & 1) * part.rows * stride + row * stride;
     for (int64_t group = share.group_begin; group < share.group_end; ++group) {
       const int64_t first = group * lanes, units = std::min(lanes, w.hidden_size - first);
       const auto put = [&](T* out, const T* in) { zero ? std::fill_n(out, units, T(0)) : std::copy_n(in, units, out); };
-      if (io.yh != nullptr) put(io.yh + to * io.yh_row + first, h + first);
+      if (io.yh != nullptr) put(io.YhOf(to) + first, h + first);
       if constexpr (Kind::kHasCellState) {
-        if (io.yc != nullptr) put(io.yc + to * io.yc_row + first, part.extra[0] + (group * part.rows + row) * lanes);
+        if (io.yc != nullptr) put(io.YcOf(to) + first, part.extra[0] + (group * part.rows + row) * lanes);
       }
     }
   }
@@ -213,6 +186,7 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
   const int64_t stride = w.groups * w.lanes;
   const int64_t steps = part.rows > 0 ? part.lengths[0] : 0;
   int64_t active = part.rows;
+  const ValueRange x_range = w.shared_ranges ? RangeOfAllX(part) : ValueRange();
   for (int64_t begin = 0; begin < steps;) {
     // As many steps as z holds; a step's rows are those that have not ended.
     int64_t end = begin, filled = 0, ahead = active;
@@ -221,16 +195,18 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       if (filled + ahead > part.z_rows) break;
       for (int64_t row = 0; row < ahead; ++row) {
         const int64_t at = io.reverse ? part.lengths[row] - 1 - end : end;
-        share.x_rows[filled + row] = io.x + part.order[row] * io.x_row + at * io.x_step;
+        share.rows[filled + row] = io.XOf(part.order[row]) + at * io.x_step;
       }
       filled += ahead;
     }
-    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, share.x_rows});
+    const LeftRows<S, T> x = Left(S(), w, share, filled, w.input_size, 0, x_range);
+    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, x});
     const T* z = part.z;
     for (; begin < end; ++begin) {
+      const int64_t before = active;
       while (part.lengths[active - 1] <= begin) --active;
       T* const halves[2] = {part.h, part.h + part.rows * stride};
-      RunStep<S>(Step<Kind, T>{part, begin, active, halves[begin & 1], halves[~begin & 1], z, stride}, share);
+      RunStep<S>(Step<Kind, T>{part, begin, active, before, halves[begin & 1], halves[~begin & 1], z, stride}, share);
       z += active * Kind::kGates * w.lanes;
       if (!share.barrier->Wait(share.width)) return;
     }

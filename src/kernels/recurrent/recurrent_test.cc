@@ -197,6 +197,49 @@ TYPED_TEST(Recurrent, PaddingIsNeverReadAndYThereIsZero) {
     }
 }
 
+// Rows anywhere, in any order: each is to the bit what it is alone, and nothing is written where it has no step.
+TYPED_TEST(Recurrent, PlacedRowsEndWithTheirLength) {
+  using Kind = typename TypeParam::Kind;
+  ThreadTeam team(2);
+  for (const int64_t rows : {1, 5, 40}) {
+    for (const uint32_t seed : {57u, 58u}) {
+      Problem<TypeParam, float> problem(seed, rows, 7, 6, 70);
+      problem.reverse = seed == 58;
+      problem.lengths[0] = 0;
+      const PackedRecurrent<Kind, float> packed(problem.cell, problem.Weights());
+      Outputs<float> got, alone, reference;
+      std::vector<RowPlace> places;
+      const auto placed = [&](Outputs<float>& out) {
+        RecurrentSequence<float> io = Io(problem, out, true);
+        places.clear();
+        for (int64_t row = 0; row < rows; ++row) {
+          const int64_t to = rows - 1 - row;
+          places.push_back({row * io.x_row, to * io.y_row, row * io.h0_row, 0, to * io.yh_row, to * io.yc_row});
+        }
+        io.places = places.data();
+        return io;
+      };
+      RunWithScratch<Kind, float>({{&packed, placed(got)}}, &team, 2);
+      RecurrentReference(problem.cell, problem.Weights(), placed(reference));
+      ExpectNear(got, reference);
+      const RecurrentSequence<float> all = Io(problem, alone, false);
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t to = rows - 1 - row;
+        RecurrentSequence<float> one = all;
+        one.rows = 1;
+        one.steps = problem.lengths[row];
+        one.x += row * one.x_row;
+        one.h0 += row * one.h0_row;
+        one.y += to * one.y_row;
+        one.yh += to * one.yh_row;
+        if (Kind::kHasCellState) one.yc += to * one.yc_row;
+        RunWithScratch<Kind, float>({{&packed, one}});
+      }
+      EXPECT_EQ(got, alone) << rows << " rows, seed " << seed;
+    }
+  }
+}
+
 TYPED_TEST(Recurrent, LengthZeroGivesZeroStatesButNoStepsGiveTheInitialOnes) {
   Problem<TypeParam, float> problem(42, 3, 4, 3, 10);  // shift 0
   problem.lengths = {0, 4, 0};

@@ -140,9 +140,10 @@ RecurrentSequence<T> Io(const Problem<Traits, T>& problem, Outputs<T>& out, bool
 }
 
 template <class Traits, class T>
-Outputs<T> RunReference(const Problem<Traits, T>& problem, bool with_lengths) {
+Outputs<T> RunReference(const Problem<Traits, T>& problem, bool with_lengths,
+                        std::vector<T> (*seen)(const T*, int64_t) = AsItIs<T>) {
   Outputs<T> out;
-  RecurrentReference(problem.cell, problem.Weights(), Io(problem, out, with_lengths));
+  RecurrentReference(problem.cell, problem.Weights(), Io(problem, out, with_lengths), seen);
   return out;
 }
 

@@ -24,12 +24,22 @@ struct RecurrentPart {
   T* z = nullptr;             // [group][z_rows][kGates * lanes]: sums of the steps at hand
 };
 
+// A row of floats as bytes: value = (byte - zero) * scale. scale is NaN when a value was not finite.
+struct RowCode {
+  float scale = 1;
+  int32_t zero = 0;
+  int32_t total = 0;  // of (byte - zero)
+};
+
 // One thread's share of a part: groups [group_begin, group_end) of hidden units. With width > 1, as many threads run at
 // the same time and meet in `barrier` after every step.
 template <class T>
 struct RecurrentShare {
   int64_t group_begin = 0, group_end = 0;
-  const T** x_rows = nullptr;  // [z_rows], this thread's own
+  // This thread's own, for the rows of one product.
+  const T** rows = nullptr;      // [z_rows]
+  uint8_t* codes = nullptr;      // [z_rows][inputs or units, filled up to quads], with kInt8
+  RowCode* row_codes = nullptr;  // [z_rows], with kInt8
   StepBarrier* barrier = nullptr;
   int width = 1;
 };

@@ -13,27 +13,26 @@ constexpr int64_t kStopInputs = int64_t{1} << 22;
 
 }  // namespace
 
-ReduceLoops::ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced) {
-  for (size_t d = 0; d < dims.size(); ++d) {
+ReduceLoops::ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced,
+                         std::span<const int64_t> strides) {
+  // From the last axis to the first.
+  int64_t dense_stride = 1, out_stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
     const bool folds = reduced[d] != 0;
+    const int64_t in_stride = strides.empty() ? dense_stride : strides[d];
     (folds ? count_ : outputs_) *= dims[d];
+    dense_stride *= dims[d];
     if (dims[d] == 1) continue;
-    if (!dims_.empty() && dims_.back().reduced == folds) {
+    if (dims_.empty() && in_stride != 1) dims_.push_back({1, true, 1, 0});  // rows are of neighbours
+    if (!dims_.empty() && dims_.back().reduced == folds && in_stride == dims_.back().in_stride * dims_.back().size) {
       dims_.back().size *= dims[d];
     } else {
-      dims_.push_back({dims[d], folds, 0, 0});
+      dims_.push_back({dims[d], folds, in_stride, folds ? 0 : out_stride});
     }
+    if (!folds) out_stride *= dims[d];
   }
-  if (dims_.empty()) dims_.push_back({1, true, 0, 0});
-  int64_t in_stride = 1, out_stride = 1;
-  for (size_t d = dims_.size(); d-- > 0;) {
-    dims_[d].in_stride = in_stride;
-    in_stride *= dims_[d].size;
-    if (!dims_[d].reduced) {
-      dims_[d].out_stride = out_stride;
-      out_stride *= dims_[d].size;
-    }
-  }
+  if (dims_.empty()) dims_.push_back({1, true, 1, 0});
+  std::ranges::reverse(dims_);
   slices_ = !dims_[0].reduced && dims_.size() > 1 ? dims_[0].size : 1;
 }
 

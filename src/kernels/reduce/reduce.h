@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/elementwise/rows.h"
+#include "kernels/reduce/fold_floats.h"
 #include "onnx_proto/config.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -24,16 +25,16 @@ struct ReduceFns {
 
 class ReduceLoops {
  public:
-  // reduced[i] != 0: axis i is folded.
-  ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced);
+  // reduced[i] != 0: axis i is folded. The input is dense, or has these strides (in elements, of the last axis 1).
+  ReduceLoops(std::span<const int64_t> dims, std::span<const char> reduced, std::span<const int64_t> strides = {});
   int64_t outputs() const { return outputs_; }
   // Inputs per output.
   int64_t count() const { return count_; }
   // Outputs can be computed in independent slices: slices() of them, in order, slice_outputs() each.
   int64_t slices() const { return slices_; }
   int64_t slice_outputs() const { return slices_ == 0 ? 0 : outputs_ / slices_; }
-  // `in` is the whole input; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned for them;
-  // `out` is the whole output.
+  // `in` is the first of the inputs; `acc` has place for (end - begin) * slice_outputs() accumulators and is aligned
+  // for them; `out` is the whole output.
   void Run(int64_t begin, int64_t end, const void* in, void* acc, void* out, const ReduceFns& fns) const;
 
  private:
@@ -43,24 +44,27 @@ class ReduceLoops {
     int64_t in_stride;
     int64_t out_stride;  // 0 when reduced
   };
-  std::vector<Dim> dims_;  // merged; the kept and the reduced ones take turns; never empty
+  std::vector<Dim> dims_;  // merged where one stride goes through them; never empty
   int64_t outputs_ = 1, count_ = 1, slices_ = 1;
 };
 
 // Op: struct with template <class T> using Acc; static Init<T>(), Step<T>(acc, x), Merge<T>(acc, acc), Finish<T>(acc,
 // count), where x is the element as Load gives it. Sums are kept in kLanes partial ones, so that they vectorise and err
-// less.
+// less. An Op whose fold of floats is a FloatFold says which as kFloatFold.
 template <class Op, class T>
 struct ReduceRows {
   using Acc = typename Op::template Acc<T>;
   static constexpr int64_t kLanes = 16;
+  static constexpr bool kIsFloatFold = std::is_same_v<T, float> && requires { Op::kFloatFold; };
 
   static void Init(void* acc, int64_t n) { std::fill_n(static_cast<Acc*>(acc), n, Op::template Init<T>()); }
   static void Fold(const void* in, void* acc, int64_t n) {
     const T* x = static_cast<const T*>(in);
     Acc& total = *static_cast<Acc*>(acc);
     int64_t i = 0;
-    if (n >= 2 * kLanes) {
+    if constexpr (kIsFloatFold) {
+      if (n >= 2 * kLanes) i = FoldFloats(Op::kFloatFold, x, acc, n);
+    } else if (n >= 2 * kLanes) {
       Acc lanes[kLanes];
       std::fill_n(lanes, kLanes, Op::template Init<T>());
       for (; i + kLanes <= n; i += kLanes)
@@ -74,7 +78,9 @@ struct ReduceRows {
   static void FoldEach(const void* in, void* acc, int64_t n) {
     const T* x = static_cast<const T*>(in);
     Acc* total = static_cast<Acc*>(acc);
-    for (int64_t i = 0; i < n; ++i) total[i] = Op::template Step<T>(total[i], Load(x[i]));
+    int64_t i = 0;
+    if constexpr (kIsFloatFold) i = FoldFloatsEach(Op::kFloatFold, x, acc, n);
+    for (; i < n; ++i) total[i] = Op::template Step<T>(total[i], Load(x[i]));
   }
   static void Finish(const void* acc, void* out, int64_t n, int64_t count) {
     const Acc* total = static_cast<const Acc*>(acc);

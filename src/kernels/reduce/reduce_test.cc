@@ -76,6 +76,40 @@ TEST(Reduce, EverySetOfAxes) {
   }
 }
 
+// A part of an array along any axis folds as a copy of it does.
+TEST(Reduce, PartsAlongAnAxis) {
+  const std::vector<int64_t> whole = {3, 5, 4, 6};
+  const std::vector<int64_t> strides = {120, 24, 6, 1};
+  std::vector<int64_t> x(3 * 5 * 4 * 6);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int64_t>(i * i % 97);
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    for (int64_t length = 0; length < whole[axis]; ++length) {
+      std::vector<int64_t> dims = whole;
+      dims[axis] = length;
+      const int64_t first = strides[axis];  // the second along the axis
+      std::vector<int64_t> copy;
+      for (int64_t a = 0; a < dims[0]; ++a)
+        for (int64_t b = 0; b < dims[1]; ++b)
+          for (int64_t c = 0; c < dims[2]; ++c)
+            for (int64_t d = 0; d < dims[3]; ++d)
+              copy.push_back(x[static_cast<size_t>(first + a * 120 + b * 24 + c * 6 + d)]);
+      for (unsigned mask = 0; mask < 16; ++mask) {
+        std::vector<char> reduced;
+        for (size_t d = 0; d < dims.size(); ++d) reduced.push_back((mask >> d & 1) != 0);
+        const ReduceLoops dense(dims, reduced), part(dims, reduced, strides);
+        ASSERT_EQ(part.outputs(), dense.outputs());
+        ASSERT_EQ(part.count(), dense.count());
+        const auto n = static_cast<size_t>(dense.outputs());
+        std::vector<int64_t> expected(n, -1), got(n, -1), acc(n + 1);
+        constexpr ReduceFns kFns = ReduceFnsFor<SumFold, int64_t>();
+        dense.Run(0, dense.slices(), copy.data(), acc.data(), expected.data(), kFns);
+        part.Run(0, part.slices(), x.data() + first, acc.data(), got.data(), kFns);
+        ASSERT_EQ(got, expected) << "axis " << axis << ", length " << length << ", folded " << mask;
+      }
+    }
+  }
+}
+
 TEST(Reduce, LongRowsGoInPartsAndEndWhenAsked) {
   const int64_t n = (int64_t{1} << 22) + 5;  // longer than what goes between two looks
   const std::vector<int64_t> x(static_cast<size_t>(2 * n), 1);

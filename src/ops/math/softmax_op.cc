@@ -2,25 +2,49 @@
 #include "ops/math/softmax_op.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/cast/cast.h"
 #include "kernels/softmax/softmax.h"
+#include "ops/as_type.h"
 #include "ops/op_helpers.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+// Numbers of a piece: each costs about two additions.
+constexpr int64_t kSoftmaxGrain = kElementGrain / 2;
+// Columns of a piece are a multiple of what is taken together.
+constexpr int64_t kColumns = 64;
+
 template <class T>
-void RunTyped(RunContext& ctx, const Tensor& x, Tensor& y, int64_t outer, int64_t n, int64_t inner, bool log) {
+void RunTyped(RunContext& ctx, const Tensor& x, Tensor& y, int64_t outer, std::span<const int64_t> starts,
+              int64_t inner, bool log) {
   const T* from = x.View<T>().data();
   T* to = y.MutableView<T>().data();
-  const int64_t block = n * inner;
-  if (outer == 0 || block == 0) return;
-  // An exponential costs about ten additions.
-  const int64_t grain = std::max<int64_t>(1, kElementGrain / 8 / block);
-  ctx.ParallelFor(outer, grain, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(from + begin * block, to + begin * block, end - begin, n, inner, log);
+  const int64_t n = starts.back(), segments = static_cast<int64_t>(starts.size()) - 1;
+  if (outer == 0 || n * inner == 0) return;
+  if (inner == 1 && segments == 1) {
+    return ctx.ParallelFor(outer, std::max<int64_t>(1, kSoftmaxGrain / n), [&](int64_t begin, int64_t end) {
+      kernels::SoftmaxRows(from + begin * n, to + begin * n, end - begin, n, log);
+    });
+  }
+  // Pieces: some columns of one segment.
+  const int64_t length = std::max<int64_t>(1, n / segments);
+  const int64_t columns = std::min(inner, (kSoftmaxGrain / length / kColumns + 1) * kColumns);
+  const int64_t blocks = (inner - 1) / columns + 1;
+  const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain / length / columns);
+  ctx.ParallelFor(outer * segments * blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t* const start = &starts[static_cast<size_t>(piece / blocks % segments)];
+      const int64_t column = piece % blocks * columns, count = start[1] - start[0];
+      const int64_t at = (piece / blocks / segments * n + start[0]) * inner + column;
+      if (inner == 1) {
+        kernels::SoftmaxRows(from + at, to + at, 1, count, log);
+      } else {
+        kernels::SoftmaxColumns(from + at, to + at, count, std::min(columns, inner - column), inner, log);
+      }
+    }
   });
 }
 
@@ -33,14 +57,7 @@ void Run(RunContext& ctx) {
   const int64_t outer = DimsProduct(dims, 0, std::min(axis, rank));
   const int64_t n = rank == 0 ? 1 : DimsProduct(dims, axis, kMatrix ? rank : axis + 1);
   const int64_t inner = kMatrix || rank == 0 ? 1 : DimsProduct(dims, axis + 1, rank);
-  Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
-  if (x.dtype() == TensorType::kFloat) return RunTyped<float>(ctx, x, y, outer, n, inner, kLog);
-  if (x.dtype() == TensorType::kDouble) return RunTyped<double>(ctx, x, y, outer, n, inner, kLog);
-  Tensor wide(TensorType::kFloat, x.shape());
-  kernels::Cast(x.data(), x.dtype(), wide.mutable_data(), TensorType::kFloat, x.NumElements());
-  Tensor result(TensorType::kFloat, x.shape());
-  RunTyped<float>(ctx, wide, result, outer, n, inner, kLog);
-  kernels::Cast(result.data(), TensorType::kFloat, y.mutable_data(), x.dtype(), x.NumElements());
+  RunSoftmax(ctx, outer, std::array<int64_t, 2>{0, n}, inner, kLog);
 }
 
 template <bool kMatrix>
@@ -63,6 +80,17 @@ OpDef VersionOf(std::string_view type, int since, void (*shape)(InferScope&), vo
 }
 
 }  // namespace
+
+void RunSoftmax(RunContext& ctx, int64_t outer, std::span<const int64_t> starts, int64_t inner, bool log) {
+  const Tensor x = ctx.tensor(0);
+  Tensor& y = ctx.AllocateOutput(0, x.dtype(), x.shape());
+  if (x.dtype() == TensorType::kFloat) return RunTyped<float>(ctx, x, y, outer, starts, inner, log);
+  if (x.dtype() == TensorType::kDouble) return RunTyped<double>(ctx, x, y, outer, starts, inner, log);
+  const Tensor wide = Widened(x);
+  Tensor result(TensorType::kFloat, x.shape());
+  RunTyped<float>(ctx, wide, result, outer, starts, inner, log);
+  kernels::Cast(result.data(), TensorType::kFloat, y.mutable_data(), x.dtype(), x.NumElements());
+}
 
 std::vector<OpDef> SoftmaxOps(std::string_view type, bool log) {
   return {VersionOf(type, 1, ShapeRule<true>, log ? Run<true, true> : Run<true, false>),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLSTM: ONNX's LSTM (layout 0) with 8-bit weights, stored [D,I,4H] and [D,H,4H], each with one scale and
-// zero point for each direction, [D], or for each column, [D,4H]. The weights are dequantised and X stays as it is:
-// onnxruntime also rounds X and the state to 8 bits at each step, so its results are within that rounding of these.
+// zero point for each direction, [D], or for each column, [D,4H]. As onnxruntime does, X and the states are rounded to
+// 8 bits by a scale and zero point of all X that is not padding, and of all rows' states at each step: results depend
+// on what else is in the batch. Sums are of integers.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicQuantizeLSTM
 #include <fmt/format.h>
 
@@ -16,8 +17,8 @@ namespace {
 
 enum Input : uint8_t { kW = 1, kWScale = 8, kWZero = 9, kRScale = 10, kRZero = 11 };
 
-// W or R as LSTM has them: floats [D,4H,..].
-Tensor ReadWeight(int i, FunctionRef<const Tensor*(int)> input) {
+// W or R as recurrent operators have them, [D,4H,..].
+GateWeight ReadBytes(int i, FunctionRef<const Tensor*(int)> input) {
   const int scale_input = i == kW ? kWScale : kRScale, zero_input = scale_input + 1;
   const Tensor *const stored = input(i), *const scale = input(scale_input), *const zero = input(zero_input);
   if (stored == nullptr || scale == nullptr || zero == nullptr) return {};
@@ -35,27 +36,30 @@ Tensor ReadWeight(int i, FunctionRef<const Tensor*(int)> input) {
   if (zero->shape() != scale->shape())
     fail(zero_input, i == kW ? "W_zero_point" : "R_zero_point",
          fmt::format("must be {} as the scale, got {}", scale->shape().ToString(), zero->shape().ToString()));
-  const Tensor wide = AsType(*stored, TensorType::kInt32), zeros = AsType(*zero, TensorType::kInt32);
-  const int32_t* from = wide.View<int32_t>().data();
-  Tensor weight(TensorType::kFloat, Shape{directions, columns, rows});
-  const std::span<float> to = weight.MutableView<float>();
-  if (to.empty()) return weight;  // any number of rows
-  for (int64_t d = 0; d < directions; ++d) {
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t column = 0; column < columns; ++column) {
-        const auto at = static_cast<size_t>(scale->rank() == 1 ? d : d * columns + column);
-        to[static_cast<size_t>((d * columns + column) * rows + row)] =
-            static_cast<float>(*from++ - zeros.View<int32_t>()[at]) * scale->View<float>()[at];
-      }
-    }
+  const int32_t shift = stored->dtype() == TensorType::kUint8 ? 128 : 0;
+  const Tensor wide = AsType(*stored, TensorType::kInt32), wide_zero = AsType(*zero, TensorType::kInt32);
+  GateWeight weight{Tensor(TensorType::kInt8, Shape{directions, columns, rows}),
+                    Tensor(TensorType::kFloat, Shape{directions, columns}),
+                    Tensor(TensorType::kInt32, Shape{directions, columns})};
+  const std::span<int8_t> to = weight.values.MutableView<int8_t>();
+  const std::span<float> scales = weight.scales.MutableView<float>();
+  const std::span<int32_t> zeros = weight.zeros.MutableView<int32_t>();
+  const std::span<const int32_t> from = wide.View<int32_t>();
+  for (int64_t column = 0; column < directions * columns; ++column) {
+    const auto at = static_cast<size_t>(scale->rank() == 1 ? column / columns : column);
+    scales[static_cast<size_t>(column)] = scale->View<float>()[at];
+    zeros[static_cast<size_t>(column)] = wide_zero.View<int32_t>()[at] - shift;
+    if (to.empty()) continue;  // any number of rows
+    for (int64_t row = 0; row < rows; ++row)
+      to[static_cast<size_t>(column * rows + row)] = static_cast<int8_t>(
+          from[static_cast<size_t>((column / columns * rows + row) * columns + column % columns)] - shift);
   }
   return weight;
 }
 
 RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   RecurrentSpec spec = ReadLstmSpec(attrs);
-  spec.read_weight = ReadWeight;
-  spec.weights_transposed = true;
+  spec.read_bytes = ReadBytes;
   return spec;
 }
 

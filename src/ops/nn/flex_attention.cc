@@ -76,7 +76,7 @@ void SoftmaxRows(RunContext& ctx, Tensor& t) {
   T* const data = t.MutableView<T>().data();
   // An exponential costs about ten additions.
   ctx.ParallelFor(t.NumElements() / n, std::max<int64_t>(1, kElementGrain / 8 / n), [&](int64_t begin, int64_t end) {
-    kernels::Softmax(data + begin * n, data + begin * n, end - begin, n, 1, false);
+    kernels::SoftmaxRows(data + begin * n, data + begin * n, end - begin, n, false);
   });
 }
 

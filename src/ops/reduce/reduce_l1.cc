@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceL1Fold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfMagnitudes;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>
@@ -34,12 +35,13 @@ struct ReduceL1Fold {
     return static_cast<T>(sum);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceL1Fold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceL1{"ReduceL1", kReduceTypes, ReduceFnsOf<ReduceL1Fold>};
+
 std::span<const OpDef> reduce_l1_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceL1", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceL1>(18);
   return ops;
 }
 

@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceL2Fold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfSquares;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>
@@ -32,12 +33,13 @@ struct ReduceL2Fold {
     }
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceL2Fold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceL2{"ReduceL2", kReduceTypes, ReduceFnsOf<ReduceL2Fold>};
+
 std::span<const OpDef> reduce_l2_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceL2", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceL2>(18);
   return ops;
 }
 

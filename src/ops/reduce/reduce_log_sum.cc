@@ -9,6 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceLogSumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>
@@ -32,12 +33,13 @@ struct ReduceLogSumFold {
     }
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceLogSumFold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceLogSum{"ReduceLogSum", kReduceTypes, ReduceFnsOf<ReduceLogSumFold>};
+
 std::span<const OpDef> reduce_log_sum_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceLogSum", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceLogSum>(18);
   return ops;
 }
 

@@ -45,12 +45,13 @@ struct ReduceLogSumExpFold {
     }
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceLogSumExpFold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceLogSumExp{"ReduceLogSumExp", kReduceTypes, ReduceFnsOf<ReduceLogSumExpFold>};
+
 std::span<const OpDef> reduce_log_sum_exp_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceLogSumExp", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceLogSumExp>(18);
   return ops;
 }
 

@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMaxFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kGreatest;
   template <class T>
   using Acc = std::conditional_t<kernels::kIsHalf<T>, float, T>;
   template <class T>
@@ -27,7 +28,6 @@ struct ReduceMaxFold {
     return static_cast<T>(best);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceMaxFold, ReduceExtremeList>(ctx); }
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
   return x.empty() ? std::nullopt : std::optional(onnx_optim::Max(x));
@@ -35,8 +35,10 @@ std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
 
 }  // namespace
 
+constexpr Reduction kReduceMax{"ReduceMax", ReduceExtremeList::kSet, ReduceFnsOf<ReduceMaxFold, ReduceExtremeList>};
+
 std::span<const OpDef> reduce_max_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceMax", 18, ReduceExtremeList::kSet, Run, ReduceShape<Known>);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceMax>(18, ReduceShape<Known>);
   return ops;
 }
 

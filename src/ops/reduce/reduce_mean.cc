@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMeanFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   // Integers are summed exactly; a 64-bit sum may wrap.
   template <class T>
   using Acc = std::conditional_t<kernels::kIsFloating<T>, SumOf<T>, uint64_t>;
@@ -33,16 +34,13 @@ struct ReduceMeanFold {
     }
   }
 };
-void Run(RunContext& ctx) {
-  Dispatch(ReduceList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
-    RunReduceWith(ctx, kernels::ReduceFnsFor<ReduceMeanFold, T>(), std::is_integral_v<T>);
-  });
-}
 
 }  // namespace
 
+constexpr Reduction kReduceMean{"ReduceMean", kReduceTypes, ReduceFnsOf<ReduceMeanFold>, true};
+
 std::span<const OpDef> reduce_mean_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceMean", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceMean>(18);
   return ops;
 }
 

@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceMinFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kLeast;
   template <class T>
   using Acc = std::conditional_t<kernels::kIsHalf<T>, float, T>;
   template <class T>
@@ -27,7 +28,6 @@ struct ReduceMinFold {
     return static_cast<T>(best);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceMinFold, ReduceExtremeList>(ctx); }
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
   return x.empty() ? std::nullopt : std::optional(onnx_optim::Min(x));
@@ -35,8 +35,10 @@ std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
 
 }  // namespace
 
+constexpr Reduction kReduceMin{"ReduceMin", ReduceExtremeList::kSet, ReduceFnsOf<ReduceMinFold, ReduceExtremeList>};
+
 std::span<const OpDef> reduce_min_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceMin", 18, ReduceExtremeList::kSet, Run, ReduceShape<Known>);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceMin>(18, ReduceShape<Known>);
   return ops;
 }
 

@@ -44,8 +44,9 @@ void SetFolded(InferScope& scope, const OptimShape& shape, const std::vector<cha
 
 }  // namespace
 
-void RunReduceWith(RunContext& ctx, const kernels::ReduceFns& fns, bool empty_refused) {
+void RunReduce(RunContext& ctx, const Reduction& reduction) {
   const Tensor x = ctx.tensor(0);
+  const kernels::ReduceFns fns = reduction.fns(x.dtype());
   const std::vector<char> reduced = ReducedAxes(ctx, x.rank());
   const bool keep = ctx.attrs().Int("keepdims", 1) != 0;
   Shape shape;
@@ -58,7 +59,7 @@ void RunReduceWith(RunContext& ctx, const kernels::ReduceFns& fns, bool empty_re
   }
   Tensor y(x.dtype(), std::move(shape));
   const kernels::ReduceLoops loops(x.shape().dims(), reduced);
-  if (empty_refused && loops.count() == 0 && loops.outputs() > 0)
+  if (reduction.Refuses(x.dtype(), loops.count()) && loops.outputs() > 0)
     ctx.FailInput(0, fmt::format("{}: the mean of no integers is no integer", x.TypeString()));
   void* const out = y.mutable_data();
   const int64_t slice = loops.slice_outputs();
@@ -110,10 +111,11 @@ void ReduceShapeWith(InferScope& scope, FoldValues fold) {
   SetFolded(scope, shape, reduced, fold);
 }
 
-std::vector<OpDef> ReduceOps(std::string_view type, int input_since, TypeSet types, void (*run)(RunContext&),
+std::vector<OpDef> ReduceOps(const Reduction& reduction, int input_since, void (*run)(RunContext&),
                              void (*shape)(InferScope&)) {
+  const TypeSet types = reduction.types;
   const OpDef attribute_form{.domain = "",
-                             .type = type,
+                             .type = reduction.type,
                              .since_version = 1,
                              .inputs = {{"data", types, "T"}},
                              .outputs = {{"reduced", types, "T"}},

@@ -23,15 +23,28 @@ using ReduceList = TypeList<float, double, Float16, BFloat16, int32_t, int64_t, 
 using ReduceExtremeList =
     TypeList<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t, int8_t, uint8_t, bool>;
 
-// Folds with `fns` for the element type at hand. A reduction of nothing that has no value for this type (ReduceMean of
-// integers) is refused when `empty_refused`.
-void RunReduceWith(RunContext& ctx, const kernels::ReduceFns& fns, bool empty_refused = false);
+// What one of the operators does with elements, whatever says which of them: the Reduce operators themselves, and
+// SegmentReduce (internal/segment_reduce.cc). Each is defined in the file of its operator.
+struct Reduction {
+  std::string_view type;  // "ReduceSum"
+  TypeSet types;
+  kernels::ReduceFns (*fns)(TensorType);  // for one of `types`
+  // There is no result of no whole numbers (ReduceMean).
+  bool refuses_no_integers = false;
+
+  bool Refuses(TensorType of, int64_t count) const { return refuses_no_integers && count == 0 && !kFloatTypes.Has(of); }
+};
+extern const Reduction kReduceL1, kReduceL2, kReduceLogSum, kReduceLogSumExp, kReduceMax, kReduceMean, kReduceMin,
+    kReduceProd, kReduceSum, kReduceSumSquare;
 
 template <class Op, class List = ReduceList>
-void RunReduce(RunContext& ctx) {
-  Dispatch(List(), ctx.tensor(0).dtype(),
-           [&]<class T>(std::type_identity<T>) { RunReduceWith(ctx, kernels::ReduceFnsFor<Op, T>()); });
+kernels::ReduceFns ReduceFnsOf(TensorType type) {
+  kernels::ReduceFns fns{};
+  Dispatch(List(), type, [&]<class T>(std::type_identity<T>) { fns = kernels::ReduceFnsFor<Op, T>(); });
+  return fns;
 }
+
+void RunReduce(RunContext& ctx, const Reduction& reduction);
 
 // What the value of a reduction is, from known elements; null when it is not followed.
 using FoldValues = std::optional<OptimDim> (*)(InferScope&, std::span<const OptimDim>);
@@ -44,8 +57,12 @@ void ReduceShape(InferScope& scope) {
 }
 
 // The version with axes as attribute and the one, from `input_since` on, with axes as input.
-std::vector<OpDef> ReduceOps(std::string_view type, int input_since, TypeSet types, void (*run)(RunContext&),
-                             void (*shape)(InferScope&) = ReduceShape<nullptr>);
+std::vector<OpDef> ReduceOps(const Reduction& reduction, int input_since, void (*run)(RunContext&),
+                             void (*shape)(InferScope&));
+template <const Reduction& kReduction>
+std::vector<OpDef> ReduceOps(int input_since, void (*shape)(InferScope&) = ReduceShape<nullptr>) {
+  return ReduceOps(kReduction, input_since, [](RunContext& ctx) { RunReduce(ctx, kReduction); }, shape);
+}
 
 // The type sums are kept in: double for floats, since a long axis of equal floats would stop growing in float; unsigned
 // (it wraps) for integers.

@@ -26,14 +26,15 @@ struct ReduceProdFold {
     return static_cast<T>(product);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceProdFold>(ctx); }
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return onnx_optim::Product(x); }
 
 }  // namespace
 
+constexpr Reduction kReduceProd{"ReduceProd", kReduceTypes, ReduceFnsOf<ReduceProdFold>};
+
 std::span<const OpDef> reduce_prod_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceProd", 18, kReduceTypes, Run, ReduceShape<Known>);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceProd>(18, ReduceShape<Known>);
   return ops;
 }
 

@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceSumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>
@@ -26,14 +27,15 @@ struct ReduceSumFold {
     return static_cast<T>(sum);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceSumFold>(ctx); }
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return onnx_optim::Sum(x); }
 
 }  // namespace
 
+constexpr Reduction kReduceSum{"ReduceSum", kReduceTypes, ReduceFnsOf<ReduceSumFold>};
+
 std::span<const OpDef> reduce_sum_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceSum", 13, kReduceTypes, Run, ReduceShape<Known>);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceSum>(13, ReduceShape<Known>);
   return ops;
 }
 

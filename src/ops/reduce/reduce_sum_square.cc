@@ -7,6 +7,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct ReduceSumSquareFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfSquares;
   template <class T>
   using Acc = SumOf<T>;
   template <class T>
@@ -26,12 +27,13 @@ struct ReduceSumSquareFold {
     return static_cast<T>(sum);
   }
 };
-void Run(RunContext& ctx) { RunReduce<ReduceSumSquareFold>(ctx); }
 
 }  // namespace
 
+constexpr Reduction kReduceSumSquare{"ReduceSumSquare", kReduceTypes, ReduceFnsOf<ReduceSumSquareFold>};
+
 std::span<const OpDef> reduce_sum_square_ops() {
-  static const std::vector<OpDef> ops = ReduceOps("ReduceSumSquare", 18, kReduceTypes, Run);
+  static const std::vector<OpDef> ops = ReduceOps<kReduceSumSquare>(18);
   return ops;
 }
 

@@ -21,15 +21,19 @@ constexpr RecurrentOperands kOperands{.x = 0,
                                       .p = -1,
                                       .names = {"X", "W", "R", "B", "sequence_lens", "initial_h"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadGruSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Sigmoid", "Tanh"};
   return ReadOnnxRecurrent(attrs, kOperands, kernels::Gru::kGates, kFunctions);
 }
 
+namespace {
+
 OpDef GruVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("GRU", since_version, kOperands);
   if (since_version >= 3) op.attributes.push_back({"linear_before_reset", AttrKind::kInt});
-  SetRecurrentFunctions<kernels::Gru, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Gru, ReadGruSpec>(op);
   return op;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ops/internal/internal_domain.h"
+#include "ops/internal/segments.h"
 #include "ops/rnn/recurrent_limits.h"
 #include "ops/rnn/recurrent_op.h"
 
@@ -130,6 +132,13 @@ RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOper
   return spec;
 }
 
+RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands) {
+  if (spec.layout != RecurrentLayout::kTimeMajor) FailAttribute("layout", "must be 0 with packed values, got 1");
+  spec.layout = RecurrentLayout::kPacked;
+  spec.operands = &operands;
+  return spec;
+}
+
 RecurrentSpec ReadOpenVinoRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands,
                                     RecurrentLayout layout, int gates, std::span<const std::string_view> defaults) {
   RecurrentSpec spec = ReadCommon(attrs, operands, gates, {defaults, "activations_alpha", "activations_beta", true});
@@ -176,6 +185,14 @@ OpDef OnnxRecurrentOp(std::string_view type, int since_version, const RecurrentO
   // It said whether Y is wanted, which its name says as well.
   if (since_version < 7) op.attributes.push_back({"output_sequence", AttrKind::kInt});
   if (since_version >= 14) op.attributes.push_back({"layout", AttrKind::kInt});
+  return op;
+}
+
+OpDef PackedRecurrentOp(std::string_view type, const RecurrentOperands& operands) {
+  OpDef op = OnnxRecurrentOp(type, 22, operands);
+  op.domain = kInternalDomain;
+  op.since_version = 1;
+  op.inputs[static_cast<size_t>(operands.lengths)] = kLengthsFormal;
   return op;
 }
 

@@ -24,12 +24,23 @@ enum class RecurrentLayout : uint8_t {
   kBatchMajor,  // X [N,T,I], Y [N,T,D,H], states [N,D,H]: ONNX layout 1
   kOpenVino,    // X [N,T,I], Y [N,D,T,H], states [N,D,H]
   kCell,        // X [N,I], states [N,H], weights without D; no Y and one step
+  // The operators on packed values (ops/internal/segments.h): E elements of B rows, their lengths [E], one after the
+  // other along time: X [S,B,I], Y [S,D,B,H], final states [E,D,B,H], initial ones the same or [D,B,H] for all.
+  kPacked,
 };
 
 // Input positions, -1 for those an operator does not have, and the formals' names for messages.
 struct RecurrentOperands {
   int x, w, r, b, lengths, h0, c0, p;
   std::array<std::string_view, 8> names;
+};
+
+// W or R of a node, [D,G*H,..]. Where it is bytes, of type int8, a weight is (value - zero) * scale; `scales` (float)
+// and `zeros` (int32) are [D,G*H], undefined otherwise.
+struct GateWeight {
+  Tensor values, scales, zeros;
+
+  bool is_bytes() const { return scales.defined(); }
 };
 
 // One node's attributes, checked.
@@ -47,10 +58,9 @@ struct RecurrentSpec {
   kernels::LstmCoupling coupling = kernels::LstmCoupling::kNone;
   kernels::LstmGateOrder gate_order = kernels::kIofc;
   kernels::LstmPeepholeOrder peephole_order = kernels::kIof;
-  // Where W and R are not floats as they stand in the node: what input i, one of the two, is as [D,G*H,..], from the
-  // tensors of all inputs (null where one is not known). Undefined when it needs one that is not.
-  Tensor (*read_weight)(int i, FunctionRef<const Tensor*(int)> input) = nullptr;
-  bool weights_transposed = false;  // they stand as [D,I,G*H] and [D,H,G*H]
+  // Where W and R are bytes and stand in the node as [D,I,G*H] and [D,H,G*H]: what input i, one of the two, is, from
+  // the tensors of all inputs (null where one is not known). Undefined when it needs one that is not.
+  GateWeight (*read_bytes)(int i, FunctionRef<const Tensor*(int)> input) = nullptr;
   // GRU. In OpenVINO's B of G + 1 blocks the last is then the candidate's Rb.
   bool linear_before_reset = false;
 
@@ -64,8 +74,12 @@ struct RecurrentSpec {
 // list ends early the rest take their function's default.
 RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands, int gates,
                                 std::span<const std::string_view> defaults);
-// That of ONNX's LSTM.
+// Those of ONNX's operators.
 RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadGruSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadRnnSpec(const NodeAttributes& attrs);
+// The same with layout kPacked.
+RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands);
 // The same for OpenVINO's spelling of attributes. One set of names may serve both directions; it takes alpha and beta
 // from their start again unless they are long enough for both.
 RecurrentSpec ReadOpenVinoRecurrent(const NodeAttributes& attrs, const RecurrentOperands& operands,
@@ -75,6 +89,8 @@ void ReadLegacyLstmAttributes(const NodeAttributes& attrs, RecurrentSpec& spec);
 
 // Definitions without functions: the formals in the order of `operands`, the attributes above.
 OpDef OnnxRecurrentOp(std::string_view type, int since_version, const RecurrentOperands& operands);
+// Of ONNX's newest version made packed, in domain onnxseq.internal.
+OpDef PackedRecurrentOp(std::string_view type, const RecurrentOperands& operands);
 OpDef OpenVinoRecurrentOp(std::string_view type, RecurrentLayout layout, const RecurrentOperands& operands);
 
 // The shape rule; every dim two operands share is unified.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How recurrent operators run: checks of shapes and lengths, layouts as strides, weights packed once.
+// How recurrent operators run: checks of weights, which are packed once; recurrent_places.h checks the rest.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -17,7 +17,7 @@
 #include "ops/as_type.h"
 #include "ops/rnn/recurrent_limits.h"
 #include "ops/rnn/recurrent_op.h"
-#include "ops/type_dispatch.h"
+#include "ops/rnn/recurrent_places.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -45,10 +45,9 @@ struct RecurrentState : OpState {
                  .path = {}});
 }
 
-// The weights as tensors; b and p may be null.
-struct WeightTensors {
-  const Tensor* w;
-  const Tensor* r;
+// b and p may be null.
+struct NodeWeights {
+  GateWeight w, r;
   const Tensor* b;
   const Tensor* p;
 };
@@ -57,11 +56,11 @@ struct WeightSizes {
   int64_t hidden;
 };
 
-// Input i, W or R, as CheckWeights and Pack take it; undefined when that is not known.
-Tensor WeightOf(const RecurrentSpec& spec, int i, FunctionRef<const Tensor*(int)> input) {
-  if (spec.read_weight != nullptr) return spec.read_weight(i, input);
+// Input i, W or R; undefined when it is not known.
+GateWeight WeightOf(const RecurrentSpec& spec, int i, FunctionRef<const Tensor*(int)> input) {
+  if (spec.read_bytes != nullptr) return spec.read_bytes(i, input);
   const Tensor* const tensor = input(i);
-  return tensor != nullptr ? *tensor : Tensor();
+  return {tensor != nullptr ? *tensor : Tensor(), {}, {}};
 }
 
 // `dims` with D before them, which only cells are without.
@@ -71,34 +70,43 @@ Shape PerDirection(const RecurrentSpec& spec, Shape dims) {
 }
 
 // Checks the shapes of all weights against each other, the direction and hidden_size.
-WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const WeightTensors& weights) {
+WeightSizes CheckWeights(const NodeProto& node, const RecurrentSpec& spec, const NodeWeights& weights) {
   const RecurrentOperands& at = *spec.operands;
   const auto require = [&](int i, const Tensor& tensor, const Shape& expected, std::string_view why = {}) {
     if (tensor.shape() == expected) return;
     const auto shown = [&](Shape shape) {
-      if (spec.weights_transposed && (i == at.w || i == at.r)) std::swap(shape[1], shape[2]);
+      if (spec.read_bytes != nullptr && (i == at.w || i == at.r)) std::swap(shape[1], shape[2]);
       return shape.ToString();
     };
     FailInput(node, spec, i, fmt::format("must be {}{}, got {}", shown(expected), why, shown(tensor.shape())));
   };
   const int rank = spec.is_cell() ? 2 : 3;
-  for (const auto& [i, tensor] : {std::pair{at.w, weights.w}, {at.r, weights.r}}) {
+  for (const auto& [i, tensor] : {std::pair{at.w, &weights.w.values}, {at.r, &weights.r.values}}) {
     if (tensor->rank() != rank)
       FailInput(node, spec, i, fmt::format("must have rank {}, got {}", rank, tensor->shape().ToString()));
   }
-  const int64_t hidden = spec.hidden_size.value_or(weights.r->dim(rank - 1));
+  const int64_t hidden = spec.hidden_size.value_or(weights.r.values.dim(rank - 1));
   if (hidden < 1 || hidden > kMaxHiddenSize) {
     FailInput(node, spec, at.r,
               fmt::format("must have a hidden size in [1,{}] as last dim, got {}", kMaxHiddenSize,
-                          weights.r->shape().ToString()));
+                          weights.r.values.shape().ToString()));
   }
   const std::string why = spec.hidden_size ? fmt::format(" for hidden_size {}", hidden) : "";
-  const int64_t inputs = weights.w->dim(rank - 1);
-  require(at.r, *weights.r, PerDirection(spec, {spec.gates * hidden, hidden}), why);
-  require(at.w, *weights.w, PerDirection(spec, {spec.gates * hidden, inputs}), why);
+  const int64_t inputs = weights.w.values.dim(rank - 1);
+  require(at.r, weights.r.values, PerDirection(spec, {spec.gates * hidden, hidden}), why);
+  require(at.w, weights.w.values, PerDirection(spec, {spec.gates * hidden, inputs}), why);
   if (weights.b != nullptr) require(at.b, *weights.b, PerDirection(spec, {spec.bias_blocks * hidden}));
   if (weights.p != nullptr) require(at.p, *weights.p, PerDirection(spec, {3 * hidden}));
   return {inputs, hidden};
+}
+
+// Refuses sums that the integers of kernels for bytes could not hold.
+void CheckByteSums(const NodeProto& node, const RecurrentSpec& spec, const WeightSizes& sizes) {
+  const RecurrentOperands& at = *spec.operands;
+  for (const auto& [i, count, what] : {std::tuple{at.w, sizes.inputs, "inputs"}, {at.r, sizes.hidden, "hidden units"}})
+    if (count > kernels::kMostByteSums)
+      FailInput(node, spec, i,
+                fmt::format("weights as int8 may have at most {} {}, got {}", kernels::kMostByteSums, what, count));
 }
 
 // The cell of direction d.
@@ -116,24 +124,36 @@ void SetCell(const RecurrentSpec& spec, size_t d, kernels::GruCell& cell) {
 void SetCell(const RecurrentSpec& spec, size_t d, kernels::RnnCell& cell) { cell.f = spec.functions[d][0]; }
 
 template <class Kind, class T>
-std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const WeightTensors& weights,
+std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, const NodeWeights& weights,
                                            const WeightSizes& sizes, WeightStorage storage) {
   const RecurrentSpec& spec = state.spec;
   const int64_t h = sizes.hidden, gates = spec.gates;
   const auto widened = [](const Tensor* tensor) { return tensor != nullptr ? Widened(*tensor) : Tensor(); };
-  const Tensor w = Widened(*weights.w), r = Widened(*weights.r), b = widened(weights.b), p = widened(weights.p);
+  const Tensor w = Widened(weights.w.values), r = Widened(weights.r.values), b = widened(weights.b),
+               p = widened(weights.p);
   std::vector<PackedRecurrent<Kind, T>> packed;
   for (int d = 0; d < spec.directions; ++d) {
     typename Kind::template Weights<T> one;
     one.input_size = sizes.inputs;
     one.hidden_size = h;
-    one.w = w.View<T>().data() + d * gates * h * sizes.inputs;
-    one.r = r.View<T>().data() + d * gates * h * h;
+    if (!weights.w.is_bytes()) {
+      one.w = w.View<T>().data() + d * gates * h * sizes.inputs;
+      one.r = r.View<T>().data() + d * gates * h * h;
+    }
     if (b.defined()) {
       one.wb = b.View<T>().data() + d * spec.bias_blocks * h;
       if (spec.bias_blocks == 2 * gates) one.rb = one.wb + gates * h;
     }
     if constexpr (std::is_same_v<Kind, kernels::Lstm>) {
+      const auto bytes = [&](const GateWeight& weight, int64_t k) {
+        const int64_t row = d * gates * h;
+        return kernels::ByteRows{weight.values.View<int8_t>().data() + row * k,
+                                 weight.scales.View<float>().data() + row, weight.zeros.View<int32_t>().data() + row};
+      };
+      if (weights.w.is_bytes()) {
+        one.w_bytes = bytes(weights.w, sizes.inputs);
+        one.r_bytes = bytes(weights.r, h);
+      }
       if (p.defined()) one.p = p.View<T>().data() + d * 3 * h;
       one.gates = spec.gate_order;
       one.peepholes = spec.peephole_order;
@@ -147,94 +167,6 @@ std::vector<PackedRecurrent<Kind, T>> Pack(const RecurrentState<Kind>& state, co
     packed.emplace_back(cell, one, state.flush_denormals, storage);
   }
   return packed;
-}
-
-struct RunSizes {
-  int64_t steps, rows, inputs, hidden;
-};
-
-// Checks X, lengths and states.
-RunSizes CheckData(const RunContext& ctx, const RecurrentSpec& spec, const WeightSizes& weights) {
-  const RecurrentOperands& at = *spec.operands;
-  const NodeProto& node = ctx.node();
-  const Shape& x = ctx.tensor(at.x).shape();
-  const bool time_major = spec.layout == RecurrentLayout::kTimeMajor, cell = spec.is_cell();
-  const int rank = cell ? 2 : 3;
-  if (x.rank() != rank) {
-    FailInput(node, spec, at.x,
-              fmt::format("must have rank {} ({}), got {}", rank,
-                          cell         ? "[N,I]"
-                          : time_major ? "[T,N,I]"
-                                       : "[N,T,I]",
-                          x.ToString()));
-  }
-  if (x[rank - 1] != weights.inputs) {
-    Shape expected = x;
-    expected[rank - 1] = weights.inputs;
-    FailInput(node, spec, at.x,
-              fmt::format("must be {} for {} {}, got {}", expected.ToString(), at.names[static_cast<size_t>(at.w)],
-                          ctx.tensor(at.w).shape().ToString(), x.ToString()));
-  }
-  const RunSizes sizes{cell ? 1 : x[time_major ? 0 : 1], x[time_major ? 1 : 0], weights.inputs, weights.hidden};
-  if (std::max(sizes.steps, sizes.rows) > std::numeric_limits<int32_t>::max())
-    FailInput(node, spec, at.x, fmt::format("at most 2^31 - 1 steps and rows are possible, got {}", x.ToString()));
-  Shape states{sizes.rows, sizes.hidden};
-  if (!cell) states.insert(time_major ? 0 : 1, spec.directions);
-  const auto require = [&](int i, const Shape& expected) {
-    if (i < 0 || !ctx.HasInput(i) || ctx.tensor(i).shape() == expected) return;
-    FailInput(node, spec, i, fmt::format("must be {}, got {}", expected.ToString(), ctx.tensor(i).shape().ToString()));
-  };
-  require(at.lengths, {sizes.rows});
-  require(at.h0, states);
-  require(at.c0, states);
-  return sizes;
-}
-
-template <class I>
-void ReadLengths(const RunContext& ctx, const RecurrentSpec& spec, int64_t steps, std::vector<int32_t>& lengths) {
-  const int input = spec.operands->lengths;
-  const std::span<const I> given = ctx.tensor(input).View<I>();
-  lengths.reserve(given.size());
-  for (size_t row = 0; row < given.size(); ++row) {
-    const I length = given[row];
-    if (std::cmp_less(length, 0) || std::cmp_greater(length, steps)) {
-      FailInput(ctx.node(), spec, input, fmt::format("element {} must be in [0,{}], got {}", row, steps, +length));
-    }
-    lengths.push_back(static_cast<int32_t>(length));
-  }
-}
-
-// The lengths of the rows; none when all are `steps`. With no steps they mean nothing and are not looked at.
-std::vector<int32_t> Lengths(const RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes) {
-  const int input = spec.operands->lengths;
-  std::vector<int32_t> lengths;
-  if (input < 0 || !ctx.HasInput(input) || sizes.steps == 0) return lengths;
-  Dispatch(IntList(), ctx.tensor(input).dtype(),
-           [&](auto type) { ReadLengths<typename decltype(type)::type>(ctx, spec, sizes.steps, lengths); });
-  const auto full = static_cast<int32_t>(sizes.steps);
-  if (std::all_of(lengths.begin(), lengths.end(), [full](int32_t length) { return length == full; })) lengths.clear();
-  return lengths;
-}
-
-// Where the data of a run stand: strides in elements, and shapes.
-struct Places {
-  int64_t x_row, x_step, y_row, y_step, y_direction, state_row, state_direction;
-  Shape y, state;
-};
-Places PlacesOf(const RecurrentSpec& spec, const RunSizes& sizes) {
-  const auto [t, n, i, h] = sizes;
-  const int64_t d = spec.directions;
-  switch (spec.layout) {
-    case RecurrentLayout::kTimeMajor:
-      return {i, n * i, h, d * n * h, n * h, h, n * h, Shape{t, d, n, h}, Shape{d, n, h}};
-    case RecurrentLayout::kBatchMajor:
-      return {t * i, i, t * d * h, d * h, h, d * h, h, Shape{n, t, d, h}, Shape{n, d, h}};
-    case RecurrentLayout::kOpenVino:
-      return {t * i, i, d * t * h, h, t * h, d * h, h, Shape{n, d, t, h}, Shape{n, d, h}};
-    case RecurrentLayout::kCell:
-      break;
-  }
-  return {i, i, h, h, h, h, h, Shape{}, Shape{n, h}};
 }
 
 // An output in the type that is computed; narrowed into the node's when that is only stored.
@@ -261,11 +193,52 @@ class Output {
 };
 
 template <class Kind, class T>
-void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
+void RunDirections(std::span<const RecurrentDirection<Kind, T>> directions, ThreadTeam* team, int threads) {
+  const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(directions, threads);
+  if (!bytes) {
+    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
+                                  directions[0].io.steps, directions[0].io.rows));
+  }
+  Tensor scratch(TensorType::kUint8, Shape{*bytes});
+  kernels::RunRecurrent<Kind, T>(
+      directions, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)}, team, threads);
+}
+
+// States and sums of this many bytes stay in a second-level cache; with fewer rows reading the weights would count.
+constexpr int64_t kBlockBytes = 512 << 10;
+constexpr int64_t kLeastBlockRows = 64;
+
+// Rows with places, the longest first, as many at a time as pay. A row does not depend on the others.
+template <class Kind, class T>
+void RunInBlocks(RunContext& ctx, const RecurrentSpec& spec, std::span<const RecurrentDirection<Kind, T>> directions) {
+  const RecurrentSequence<T>& all = directions[0].io;
+  if (all.rows == 0) return;
+  const int64_t row_bytes =
+      (spec.gates + 2 + Kind::kExtra) * directions[0].weights->hidden_size() * static_cast<int64_t>(sizeof(T));
+  const int64_t block = std::max(kLeastBlockRows, kBlockBytes / row_bytes), blocks = (all.rows - 1) / block + 1;
+  const auto run = [&](int64_t i, ThreadTeam* team, int threads) {
+    std::vector<RecurrentDirection<Kind, T>> part(directions.begin(), directions.end());
+    for (RecurrentDirection<Kind, T>& direction : part) {
+      direction.io.rows = std::min(block, all.rows - i * block);
+      direction.io.places += i * block;
+      direction.io.lengths += i * block;
+      direction.io.steps = *direction.io.lengths;
+    }
+    RunDirections<Kind, T>(part, team, threads);
+  };
+  if (blocks >= 2 * ctx.threads()) {
+    ctx.ParallelFor(blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) run(i, nullptr, 1);
+    });
+  } else {
+    for (int64_t i = 0; i < blocks; ++i) run(i, &ctx.team(), ctx.threads());
+  }
+}
+
+template <class Kind, class T>
+void Compute(RunContext& ctx, const RecurrentSpec& spec, const RecurrentPlaces& places,
              std::span<const PackedRecurrent<Kind, T>> packed) {
   const RecurrentOperands& at = *spec.operands;
-  const std::vector<int32_t> lengths = Lengths(ctx, spec, sizes);
-  const Places places = PlacesOf(spec, sizes);
   const auto widened = [&](int i) { return i >= 0 && ctx.HasInput(i) ? Widened(ctx.tensor(i)) : Tensor(); };
   const Tensor x = widened(at.x), h0 = widened(at.h0), c0 = widened(at.c0);
   const TensorType stored = ctx.tensor(at.x).dtype();
@@ -274,12 +247,13 @@ void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
       yc(ctx, at.c0 >= 0 ? state_output + 1 : -1, places.state, stored);
 
   RecurrentSequence<T> io;
-  io.steps = sizes.steps;
-  io.rows = sizes.rows;
+  io.steps = places.steps;
+  io.rows = places.rows;
   io.x = x.View<T>().data();
   io.x_row = places.x_row;
   io.x_step = places.x_step;
-  io.lengths = lengths.empty() ? nullptr : lengths.data();
+  io.lengths = places.lengths.empty() ? nullptr : places.lengths.data();
+  io.places = places.of_rows.empty() ? nullptr : places.of_rows.data();
   io.h0_row = io.c0_row = io.yh_row = io.yc_row = places.state_row;
   io.y_row = places.y_row;
   io.y_step = places.y_step;
@@ -299,15 +273,10 @@ void Compute(RunContext& ctx, const RecurrentSpec& spec, const RunSizes& sizes,
     direction.io.yh = offset(yh.data(), k * places.state_direction);
     direction.io.yc = offset(yc.data(), k * places.state_direction);
   }
-  const std::span<const RecurrentDirection<Kind, T>> all(directions);
-  const auto bytes = kernels::RecurrentScratchBytes<Kind, T>(all, ctx.threads());
-  if (!bytes) {
-    throw MemoryError(fmt::format("the scratch memory for {} steps of {} rows cannot be counted in 64 bits",
-                                  sizes.steps, sizes.rows));
-  }
-  Tensor scratch(TensorType::kUint8, Shape{*bytes});
-  kernels::RunRecurrent<Kind, T>(all, {static_cast<std::byte*>(scratch.mutable_data()), static_cast<size_t>(*bytes)},
-                                 &ctx.team(), ctx.threads());
+  if (places.of_rows.empty())
+    RunDirections<Kind, T>(directions, &ctx.team(), ctx.threads());
+  else
+    RunInBlocks<Kind, T>(ctx, spec, directions);
   for (Output<T>* output : {&y, &yh, &yc}) output->Narrow();
 }
 
@@ -317,16 +286,18 @@ void RunAs(RunContext& ctx, const RecurrentState<Kind>& state) {
   const RecurrentSpec& spec = state.spec;
   const RecurrentOperands& at = *spec.operands;
   if (const auto* packed = std::get_if<Packed>(&state.packed)) {
-    const WeightSizes weights{packed->front().input_size(), packed->front().hidden_size()};
-    return Compute<Kind, T>(ctx, spec, CheckData(ctx, spec, weights), *packed);
+    const auto& first = packed->front();
+    return Compute<Kind, T>(ctx, spec, PlaceRecurrent(ctx, spec, first.input_size(), first.hidden_size()), *packed);
   }
   const auto optional = [&](int i) { return i >= 0 && ctx.HasInput(i) ? &ctx.tensor(i) : nullptr; };
-  const Tensor w = WeightOf(spec, at.w, optional), r = WeightOf(spec, at.r, optional);
-  const WeightTensors tensors{&w, &r, optional(at.b), optional(at.p)};
+  const NodeWeights tensors{WeightOf(spec, at.w, optional), WeightOf(spec, at.r, optional), optional(at.b),
+                            optional(at.p)};
   const WeightSizes weights = CheckWeights(ctx.node(), spec, tensors);
-  const RunSizes sizes = CheckData(ctx, spec, weights);
-  const Packed packed = Pack<Kind, T>(state, tensors, weights, WeightStorage::kFull);
-  Compute<Kind, T>(ctx, spec, sizes, packed);
+  const RecurrentPlaces places = PlaceRecurrent(ctx, spec, weights.inputs, weights.hidden);
+  if (tensors.w.is_bytes()) CheckByteSums(ctx.node(), spec, weights);
+  const Packed packed =
+      Pack<Kind, T>(state, tensors, weights, tensors.w.is_bytes() ? WeightStorage::kInt8 : WeightStorage::kFull);
+  Compute<Kind, T>(ctx, spec, places, packed);
 }
 
 }  // namespace
@@ -338,20 +309,24 @@ std::unique_ptr<OpState> PrepareRecurrent(const PrepareContext& context, const R
   state->flush_denormals = context.flush_denormals();
   const RecurrentOperands& at = *spec.operands;
   const auto constant = [&](int i) { return i >= 0 && context.HasInput(i) ? context.ConstantInput(i) : nullptr; };
-  const Tensor w = WeightOf(spec, at.w, constant), r = WeightOf(spec, at.r, constant);
-  if (!w.defined() || !r.defined()) return state;
-  const WeightTensors weights{&w, &r, constant(at.b), constant(at.p)};
+  const NodeWeights weights{WeightOf(spec, at.w, constant), WeightOf(spec, at.r, constant), constant(at.b),
+                            constant(at.p)};
+  if (!weights.w.values.defined() || !weights.r.values.defined()) return state;
   const auto is_fed = [&](int i, const Tensor* tensor) { return i >= 0 && context.HasInput(i) && tensor == nullptr; };
   if (is_fed(at.b, weights.b) || is_fed(at.p, weights.p)) return state;
   // What has the wrong element type is for the run to refuse.
-  for (const Tensor* tensor : {weights.w, weights.r, weights.b, weights.p}) {
-    if (tensor != nullptr && (tensor->dtype() != weights.w->dtype() || !kFloatTypes.Has(tensor->dtype()))) return state;
-  }
+  const bool bytes = weights.w.is_bytes();
+  const TensorType type = bytes ? TensorType::kFloat : weights.w.values.dtype();
+  if (!kFloatTypes.Has(type) || (!bytes && weights.r.values.dtype() != type)) return state;
+  for (const Tensor* tensor : {weights.b, weights.p})
+    if (tensor != nullptr && tensor->dtype() != type) return state;
   const WeightSizes sizes = CheckWeights(context.node(), spec, weights);
-  if (weights.w->dtype() == TensorType::kDouble) {
+  if (type == TensorType::kDouble) {
     state->packed = Pack<Kind, double>(*state, weights, sizes, WeightStorage::kFull);
   } else {
-    state->packed = Pack<Kind, float>(*state, weights, sizes, context.weight_storage());
+    const WeightStorage storage = bytes ? WeightStorage::kInt8 : context.weight_storage();
+    if (storage == WeightStorage::kInt8) CheckByteSums(context.node(), spec, sizes);
+    state->packed = Pack<Kind, float>(*state, weights, sizes, storage);
   }
   return state;
 }

@@ -20,14 +20,18 @@ constexpr RecurrentOperands kOperands{.x = 0,
                                       .p = -1,
                                       .names = {"X", "W", "R", "B", "sequence_lens", "initial_h"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadRnnSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Tanh"};
   return ReadOnnxRecurrent(attrs, kOperands, kernels::Rnn::kGates, kFunctions);
 }
 
+namespace {
+
 OpDef RnnVersion(int since_version) {
   OpDef op = OnnxRecurrentOp("RNN", since_version, kOperands);
-  SetRecurrentFunctions<kernels::Rnn, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Rnn, ReadRnnSpec>(op);
   return op;
 }
 

@@ -14,16 +14,6 @@ std::string NotInRange(size_t i, int64_t index, int64_t n) {
   return fmt::format("element {} is {}, not in [{}, {}]", i, index, -n, n - 1);
 }
 
-std::vector<int64_t> ReadIntegers(const Tensor& t) {
-  std::vector<int64_t> values(static_cast<size_t>(t.NumElements()));
-  if (t.dtype() == TensorType::kInt32) {
-    std::ranges::copy(t.View<int32_t>(), values.begin());
-  } else {
-    std::ranges::copy(t.View<int64_t>(), values.begin());
-  }
-  return values;
-}
-
 // Calls fn(i, o) for each element i of `dims` in row-major order; o is its offset under `strides`.
 template <class Fn>
 void ForEachOffset(std::span<const int64_t> dims, std::span<const int64_t> strides, Fn fn) {
@@ -42,6 +32,16 @@ void ForEachOffset(std::span<const int64_t> dims, std::span<const int64_t> strid
 }
 
 }  // namespace
+
+std::vector<int64_t> ReadIntegers(const Tensor& t) {
+  std::vector<int64_t> values(static_cast<size_t>(t.NumElements()));
+  if (t.dtype() == TensorType::kInt32) {
+    std::ranges::copy(t.View<int32_t>(), values.begin());
+  } else {
+    std::ranges::copy(t.View<int64_t>(), values.begin());
+  }
+  return values;
+}
 
 std::vector<int64_t> ReadIndices(const RunContext& ctx, int i, int64_t n) {
   std::vector<int64_t> indices = ReadIntegers(ctx.tensor(i));

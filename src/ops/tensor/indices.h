@@ -13,6 +13,8 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// The elements of an int32 or int64 tensor of any rank.
+std::vector<int64_t> ReadIntegers(const Tensor& t);
 // The elements of int32 or int64 input i, each of [-n, n-1], as indices in [0, n); InvalidArgument naming the element
 // otherwise.
 std::vector<int64_t> ReadIndices(const RunContext& ctx, int i, int64_t n);

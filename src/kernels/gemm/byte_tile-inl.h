@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of byte_tile.cc, once for each instruction set: included into a namespace that has
+//   Vec, Factor, Column       sums of a vector; four bytes of a row, spread; a vector of columns, four bytes of each
+//   Zero, Spread, Load, Dot, Store
+//   kLanes                    of a vector
+//   kMostRows                 rows of a tile
+//   kMostVectors<rows>        vectors of columns a tile of `rows` rows takes, so that its sums stay in registers
+// There is no include guard: it is meant to be included again.
+
+template <int kRows, int kPanels, int kVectors>
+inline void MultiplyTile(const ByteTile& tile, int row, int panel) {
+  constexpr int kAll = kPanels * kVectors;
+  Vec sums[kRows][kAll];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 16
+    for (int v = 0; v < kAll; ++v) sums[r][v] = Zero();
+  const uint8_t* a = tile.a + row * tile.a_row;
+  const int8_t* b = tile.b + panel * tile.panel_bytes;
+  for (int64_t quad = 0; quad < tile.quads; ++quad, a += kByteQuad, b += kVectors * kLanes * kByteQuad) {
+    Factor factors[kRows];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) factors[r] = Spread(a + r * tile.a_row);
+#pragma GCC unroll 16
+    for (int v = 0; v < kAll; ++v) {
+      const Column column = Load(b + (v / kVectors) * tile.panel_bytes + (v % kVectors) * kLanes * kByteQuad);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) sums[r][v] = Dot(sums[r][v], factors[r], column);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 16
+    for (int v = 0; v < kAll; ++v)
+      Store(tile.sums + (((row + r) * tile.panels + panel) * kVectors + v) * kLanes, sums[r][v]);
+}
+
+// kPanels at once from `panel` on, then what is left by halves.
+template <int kRows, int kVectors, int kPanels>
+inline void MultiplyPanels(const ByteTile& tile, int row, int panel) {
+  for (; panel + kPanels <= tile.panels; panel += kPanels) MultiplyTile<kRows, kPanels, kVectors>(tile, row, panel);
+  if constexpr (kPanels > 1) MultiplyPanels<kRows, kVectors, kPanels / 2>(tile, row, panel);
+}
+
+template <int kRows, int kVectors>
+inline constexpr int kPanelsAtOnce = kMostVectors<kRows> < kVectors ? 1 : kMostVectors<kRows> / kVectors;
+
+// The next `rows` rows, at most kRows.
+template <int kRows>
+inline void MultiplyRows(const ByteTile& tile, int row, int rows) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return MultiplyRows<kRows - 1>(tile, row, rows);
+  }
+  switch (tile.vectors) {
+    case 1:
+      return MultiplyPanels<kRows, 1, (kPanelsAtOnce<kRows, 1> > 8 ? 8 : kPanelsAtOnce<kRows, 1>)>(tile, row, 0);
+    case 2:
+      return MultiplyPanels<kRows, 2, kPanelsAtOnce<kRows, 2>>(tile, row, 0);
+    case 3:
+      return MultiplyPanels<kRows, 3, kPanelsAtOnce<kRows, 3>>(tile, row, 0);
+    default:
+      return MultiplyPanels<kRows, 4, kPanelsAtOnce<kRows, 4>>(tile, row, 0);
+  }
+}
+
+inline void Multiply(const ByteTile& tile) {
+  for (int row = 0; row < tile.rows; row += kMostRows)
+    MultiplyRows<kMostRows>(tile, row, tile.rows - row < kMostRows ? tile.rows - row : kMostRows);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of products of bytes: rows of uint8 times panels of int8 columns, summed as int32. Sums of integers are exact,
+// so every kernel gives the same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "onnx_proto/config.h"
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+
+// Bytes of a row or column that stand side by side: what one instruction multiplies and adds up.
+inline constexpr int64_t kByteQuad = 4;
+// The sum of (a - za) (b - zb) over so many bytes fits an int32 whatever they are, as do the parts it is made of.
+inline constexpr int64_t kMostByteSums = int64_t{1} << 15;
+
+// The work of one call.
+struct ByteTile {
+  const uint8_t* a = nullptr;  // rows of 4 * quads bytes, a_row apart
+  int64_t a_row = 0;
+  int rows = 0;
+  int64_t quads = 0;
+  const int8_t* b = nullptr;  // [panel][quad][vector][lane][4], panels panel_bytes apart; no alignment
+  int64_t panel_bytes = 0;
+  int panels = 0;
+  int vectors = 0;          // of a panel: 1 to 4
+  int64_t lanes = 0;        // the kernel's; any for the plain one
+  int32_t* sums = nullptr;  // [row][panel][vector][lane]
+};
+
+struct ByteKernel {
+  std::string_view name;
+  int64_t lanes;  // of its vectors of int32; 0 = any
+  void (*multiply)(const ByteTile&);
+};
+
+// Those this CPU can run, best first, the plain loops last. Thread safe.
+std::span<const ByteKernel> ByteKernels();
+// The best for vectors of `lanes`.
+const ByteKernel& ByteKernelFor(int64_t lanes);
+
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels

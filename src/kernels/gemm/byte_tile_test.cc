@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm/byte_tile.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace ONNX_LIGHT_NAMESPACE::kernels {
+namespace {
+
+// Every kernel this CPU can run, under every shape of a tile, against sums in 64 bits; and it writes nothing else.
+TEST(ByteTile, EveryKernelSumsExactly) {
+  std::mt19937 engine(3);
+  for (const ByteKernel& kernel : ByteKernels()) {
+    const int64_t lanes = kernel.lanes == 0 ? 5 : kernel.lanes;
+    for (int rows = 0; rows <= 8; ++rows)
+      for (int vectors = 1; vectors <= 4; ++vectors)
+        for (int panels = 1; panels <= 9; ++panels)
+          for (const int64_t quads : {0, 1, 7}) {
+            const int64_t a_row = quads * kByteQuad + 3, panel_bytes = quads * vectors * lanes * kByteQuad + 1;
+            std::vector<uint8_t> a(static_cast<size_t>(rows * a_row));
+            std::vector<int8_t> b(static_cast<size_t>(panels * panel_bytes));
+            // Extremes, too: sums of two products of them do not fit in 16 bits.
+            for (uint8_t& byte : a) byte = static_cast<uint8_t>(engine() % 3 == 0 ? 255 : engine());
+            for (int8_t& byte : b) byte = static_cast<int8_t>(engine() % 3 == 0 ? -128 : engine());
+            std::vector<int32_t> sums(static_cast<size_t>(rows * panels * vectors * lanes) + 1, 77);
+            kernel.multiply({.a = a.data(),
+                             .a_row = a_row,
+                             .rows = rows,
+                             .quads = quads,
+                             .b = b.data(),
+                             .panel_bytes = panel_bytes,
+                             .panels = panels,
+                             .vectors = vectors,
+                             .lanes = lanes,
+                             .sums = sums.data()});
+            for (int64_t r = 0, at = 0; r < rows; ++r)
+              for (int64_t panel = 0; panel < panels; ++panel)
+                for (int64_t column = 0; column < vectors * lanes; ++column, ++at) {
+                  int64_t sum = 0;
+                  for (int64_t k = 0; k < quads * kByteQuad; ++k)
+                    sum +=
+                        int64_t{a[static_cast<size_t>(r * a_row + k)]} *
+                        b[static_cast<size_t>(panel * panel_bytes +
+                                              (k / kByteQuad * vectors * lanes + column) * kByteQuad + k % kByteQuad)];
+                  ASSERT_EQ(sums[static_cast<size_t>(at)], sum)
+                      << kernel.name << ", rows " << rows << ", vectors " << vectors << ", panels " << panels
+                      << ", quads " << quads << ", sum " << at;
+                }
+            ASSERT_EQ(sums.back(), 77) << kernel.name;
+          }
+  }
+}
+
+TEST(ByteTile, KernelsByLanes) {
+  EXPECT_EQ(ByteKernels().back().name, "plain");
+  EXPECT_EQ(ByteKernelFor(3).name, "plain");
+  for (const ByteKernel& kernel : ByteKernels())
+    if (kernel.lanes > 0) {
+      EXPECT_EQ(ByteKernelFor(kernel.lanes).lanes, kernel.lanes);
+    }
+}
+
+}  // namespace
+}  // namespace ONNX_LIGHT_NAMESPACE::kernels
