@@ -91,8 +91,8 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
       for (int64_t o = 0; o < count; ++o)
         for (int64_t k = 0; k < places_; ++k)
           if (const int64_t seen = table[static_cast<size_t>(o * places_ + k)]; seen >= 0)
-            ActiveByteRows().add_products(image_in + seen * channels, scale, depthwise_.data() + k * groups_, groups_,
-                                          sums.data() + o * groups_);
+            ActiveByteRowKernels().add_products(image_in + seen * channels, scale, depthwise_.data() + k * groups_,
+                                                groups_, sums.data() + o * groups_);
       return done({image, first, count, 0, groups_, sums.data()});
     }
     const AlignedArray<uint8_t> rows = is_copy ? nullptr : MakeAlignedArray<uint8_t>(count * depth);

@@ -118,8 +118,8 @@ void AddProducts(const void* x, const ByteScale& from, const int32_t* w, int64_t
   });
 }
 
-const ByteRows& ByteRowsHere() {
-  static const ByteRows rows = {Quantize, Dequantize, Requantize, AddRows, MultiplyRows, AddProducts};
+const ByteRowKernels& ByteRowsHere() {
+  static const ByteRowKernels rows = {Quantize, Dequantize, Requantize, AddRows, MultiplyRows, AddProducts};
   return rows;
 }
 
@@ -131,7 +131,7 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 HWY_EXPORT(ByteRowsHere);
 
-const ByteRows& ActiveByteRows() noexcept {
+const ByteRowKernels& ActiveByteRowKernels() noexcept {
   EnsureIsa();
   return HWY_DYNAMIC_DISPATCH(ByteRowsHere)();
 }

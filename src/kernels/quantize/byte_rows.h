@@ -16,7 +16,7 @@ struct ByteScale {
 
 // Row functions; n elements each, no alignment. To bytes: the quotient by the scale is rounded to nearest, ties to
 // even, plus zero, held within the type; NaN gives the zero.
-struct ByteRows {
+struct ByteRowKernels {
   void (*quantize)(const float* x, int64_t n, const ByteScale& to, void* y);
   void (*dequantize)(const void* x, int64_t n, const ByteScale& from, float* y);
   // y = (sums + added) * factors, quantised. `added` may be null; one factor for all with factor_step 0, else n.
@@ -32,6 +32,6 @@ struct ByteRows {
 };
 
 // Of the active instruction set. Thread safe.
-const ByteRows& ActiveByteRows() noexcept;
+const ByteRowKernels& ActiveByteRowKernels() noexcept;
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -30,9 +30,9 @@ std::vector<uint8_t> Bytes(uint32_t seed, int64_t n) {
   return bytes;
 }
 
-TEST(ByteRows, EqualTheDefinitionUnderEachIsa) {
+TEST(ByteRowKernels, EqualTheDefinitionUnderEachIsa) {
   ForEachIsa([] {
-    const ByteRows& rows = ActiveByteRows();
+    const ByteRowKernels& rows = ActiveByteRowKernels();
     for (const int64_t n : {0, 1, 7, 16, 17, 67})
       for (const ByteScale& of_a : kScales)
         for (const ByteScale& to : kScales) {
@@ -75,11 +75,11 @@ TEST(ByteRows, EqualTheDefinitionUnderEachIsa) {
   });
 }
 
-TEST(ByteRows, HoldWhatIsFarAndNoNumber) {
+TEST(ByteRowKernels, HoldWhatIsFarAndNoNumber) {
   ForEachIsa([] {
     const float x[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
     uint8_t y[5];
-    ActiveByteRows().quantize(x, 5, {.scale = 1, .zero = 3}, y);
+    ActiveByteRowKernels().quantize(x, 5, {.scale = 1, .zero = 3}, y);
     EXPECT_EQ((std::vector<uint8_t>(y, y + 5)), (std::vector<uint8_t>{3, 255, 0, 255, 0}));
   });
 }

@@ -64,7 +64,7 @@ void Quantize(const float* x, const float* scales, const double* zeros, TensorTy
   const bool bytes = type == TensorType::kInt8 || type == TensorType::kUint8;
   const auto by_rows = [&](int64_t at, int64_t count, int64_t s) {
     const ByteScale to{scales[s], static_cast<int32_t>(zeros[s]), type == TensorType::kInt8};
-    ActiveByteRows().quantize(x + at, count, to, static_cast<uint8_t*>(y) + at);
+    ActiveByteRowKernels().quantize(x + at, count, to, static_cast<uint8_t*>(y) + at);
   };
   if (bytes && precision == TensorType::kFloat && ForRuns(grid, by_rows)) return;
   if (const NarrowFloat* format = NarrowFloat::Find(type)) {
@@ -88,7 +88,8 @@ void DequantizeBytes(const void* x, bool is_signed, const float* scales, const d
                      const ScaleGrid& grid) {
   const auto* const bytes = static_cast<const uint8_t*>(x);
   const auto run = [&](int64_t at, int64_t count, int64_t s) {
-    ActiveByteRows().dequantize(bytes + at, count, {scales[s], static_cast<int32_t>(zeros[s]), is_signed}, y + at);
+    ActiveByteRowKernels().dequantize(bytes + at, count, {scales[s], static_cast<int32_t>(zeros[s]), is_signed},
+                                      y + at);
   };
   if (!ForRuns(grid, run)) ForEach(grid, [&](int64_t at, int64_t s) { run(at, 1, s); });
 }

@@ -66,8 +66,8 @@ void Run(RunContext& ctx) {
       const int32_t* const sum = sums.View<int32_t>().data() + i * n;
       const int32_t* const added = AddedRow(c, i, n, row);
       if (!floats) {
-        kernels::ActiveByteRows().requantize(sum, added, factors.data(), 1, n, to,
-                                             static_cast<uint8_t*>(y.mutable_data()) + i * n);
+        kernels::ActiveByteRowKernels().requantize(sum, added, factors.data(), 1, n, to,
+                                                   static_cast<uint8_t*>(y.mutable_data()) + i * n);
         continue;
       }
       float* const out = y.MutableView<float>().data() + i * n;

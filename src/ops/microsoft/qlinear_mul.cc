@@ -6,7 +6,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-void Run(RunContext& ctx) { RunQuantizedBinary(ctx, kernels::ActiveByteRows().multiply); }
+void Run(RunContext& ctx) { RunQuantizedBinary(ctx, kernels::ActiveByteRowKernels().multiply); }
 
 }  // namespace
 

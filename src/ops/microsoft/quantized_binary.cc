@@ -10,7 +10,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct Combination {
-  decltype(kernels::ByteRows::add) row;
+  decltype(kernels::ByteRowKernels::add) row;
   kernels::ByteScale a, b, c;
 };
 
@@ -42,7 +42,7 @@ void ShapeRule(InferScope& scope) {
 
 }  // namespace
 
-void RunQuantizedBinary(RunContext& ctx, decltype(kernels::ByteRows::add) row) {
+void RunQuantizedBinary(RunContext& ctx, decltype(kernels::ByteRowKernels::add) row) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(3);
   const Shape shape = BroadcastOperands(ctx);
   const Combination combination{row, ReadByteScale(ctx, 1, 2, a.dtype()), ReadByteScale(ctx, 4, 5, a.dtype()),

@@ -9,7 +9,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 // Inputs A, its scale and zero point, B, its own, the scale and zero point of C.
-void RunQuantizedBinary(RunContext& ctx, decltype(kernels::ByteRows::add) row);
+void RunQuantizedBinary(RunContext& ctx, decltype(kernels::ByteRowKernels::add) row);
 OpDef QuantizedBinaryOp(std::string_view type, void (*run)(RunContext&));
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -32,8 +32,8 @@ void Run(RunContext& ctx) {
     std::vector<uint8_t> bytes(static_cast<size_t>(s.places * s.channels));
     const int32_t* const added = bias.defined() ? bias.View<int32_t>().data() + s.channel : nullptr;
     for (int64_t o = 0; o < s.places; ++o)
-      kernels::ActiveByteRows().requantize(s.sums + o * s.channels, added, factors.data() + s.channel, 1, s.channels,
-                                           to, bytes.data() + o * s.channels);
+      kernels::ActiveByteRowKernels().requantize(s.sums + o * s.channels, added, factors.data() + s.channel, 1,
+                                                 s.channels, to, bytes.data() + o * s.channels);
     kernels::TransposeInto(bytes.data(), s.channels, y + (s.image * channels + s.channel) * out + s.first, out,
                            s.places, s.channels);
   });

@@ -51,8 +51,8 @@ void Run(RunContext& ctx) {
           scale = own;
           std::ranges::transform(column_scales, factors.begin(), [&](float column) { return scale * column; });
         }
-        kernels::ActiveByteRows().requantize(sums.View<int32_t>().data() + line * width, nullptr, factors.data(), 1,
-                                             width, to, bytes_to + line * width);
+        kernels::ActiveByteRowKernels().requantize(sums.View<int32_t>().data() + line * width, nullptr, factors.data(),
+                                                   1, width, to, bytes_to + line * width);
       }
     });
     return;
