@@ -25,7 +25,7 @@ help:
 	@echo "make docs             docs/operators.md from the operator table"
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
 	@echo "make test-shape-fuzz  SHAPE_SEEDS (first:count) random models: what is inferred against what runs give (long)"
-	@echo "make test-peers       one OpenVINO model for each layer type that is read: its outputs and ours agree"
+	@echo "make test-peers       one OpenVINO model for each layer type, read and written again: its outputs and ours agree"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
 
@@ -74,6 +74,7 @@ bench-shapes:
 
 test-peers:
 	$(PEERS) tests/peers/ir_values.py
+	$(PEERS) tests/peers/ir_writes.py
 
 # The C++ tests only: the Python package and the program are covered by `make test`. Allocations of absurd sizes must fail, as they
 # do outside a sanitizer, not end the process.
@@ -92,7 +93,7 @@ fuzz:
 	@cmake --build build/fuzz -j $(JOBS) --target fuzzers
 	@for fuzzer in build/fuzz/bin/*_fuzz; do \
 	  corpus=build/fuzz/corpus/$$(basename $$fuzzer); mkdir -p $$corpus; \
-	  [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) $$corpus tests/data/wire tests/data/text tests/data/fuzz || exit 1; done
+	  [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) $$corpus tests/data/wire tests/data/text tests/data/fuzz tests/data/ir tests/data/ir_bodies || exit 1; done
 
 tidy:
 	@tools/setup.sh clang

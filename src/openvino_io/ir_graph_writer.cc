@@ -300,6 +300,7 @@ void IrGraphWriter::AddInput(const ValueInfoProto& info) {
     return;
   }
   const IrType type = DeclaredType(info.type());
+  const std::string_view rt_info = MetadataOf(info, kIrRtInfoKey);
   std::string reason;
   if (!info.type().has_tensor_type()) {
     const std::string_view kind = KindOf(name);
@@ -308,7 +309,9 @@ void IrGraphWriter::AddInput(const ValueInfoProto& info) {
     reason = fmt::format("IR has no element type {}", onnx_optim::TensorTypeName(type.element));
   }
   if (!reason.empty()) writing_.unsupported.push_back(fmt::format("graph input \"{}\": {}", name, reason));
-  Define(name, AddParameter(name, type, Bounds(info, type)));
+  const IrRef port = AddParameter(name, type, Bounds(info, type));
+  if (!rt_info.empty()) xml_.AddRuntimeInfo(port, rt_info);
+  Define(name, port);
 }
 
 void IrGraphWriter::WriteModel() {

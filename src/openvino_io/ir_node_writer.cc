@@ -275,7 +275,8 @@ void IrNodeWriter::CheckAllUsed() const {
   for (int i = 0; i < node_.input_size(); ++i)
     if (!node_.input(i).empty() && !inputs_.contains(i)) Refuse(Subject(i), "no input of the layer takes it");
   for (int i = 0; i < node_.output_size(); ++i) {
-    if (!node_.output(i).empty() && !graph_.IsDefined(node_.output(i)) && graph_.ConstantOf(node_.output(i)) == nullptr)
+    if (Gives(i) && !graph_.IsDefined(node_.output(i)) && graph_.ConstantOf(node_.output(i)) == nullptr &&
+        graph_.IsUsed(node_.output(i)))
       Refuse(fmt::format("output {} (\"{}\")", i, std::string_view(node_.output(i))),
              "no output of the layer gives it");
   }

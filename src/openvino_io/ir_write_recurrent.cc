@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -131,11 +132,14 @@ class SequenceWriter {
   // [N,T,I]
   IrRef InputX() {
     const IrRef x = w_.In(0);
-    if (x.type->rank() != 3) w_.Refuse("input 0 'X'", "must be known to have rank 3");
+    if (x.type->ranked && x.type->rank() != 3) w_.Refuse("input 0 'X'", "must have rank 3");
+    if (x.type->ranked)
+      sizes_ =
+          layout_ == 0 ? std::array{x.type->dims[1], x.type->dims[0]} : std::array{x.type->dims[0], x.type->dims[1]};
     return layout_ == 0 ? w_.Transposed(x, kSwapped) : x;
   }
-  int64_t batch() const { return x_.type->dims[0]; }
-  int64_t steps() const { return x_.type->dims[1]; }
+  int64_t batch() const { return sizes_[0]; }
+  int64_t steps() const { return sizes_[1]; }
 
   // The size of an axis of X, [1] or a scalar.
   IrRef SizeOfX(int64_t axis, bool scalar) {
@@ -266,6 +270,7 @@ class SequenceWriter {
   bool linear_before_reset_ = false, input_forget_ = false;
   std::vector<Part> parts_;
   IrRef x_;
+  std::array<int64_t, 2> sizes_{-1, -1};
   std::optional<IrRef> shape_;
 };
 

@@ -28,6 +28,8 @@ std::string WriteXml(const ModelProto& model, const IrWriteOptions& options, IrW
   net.append_attribute("name").set_value(model.graph().name().c_str());
   net.append_attribute("version").set_value(options.version);
   IrGraphWriter(writing, model.graph(), net, nullptr).WriteModel();
+  if (net.child("layers").first_child().empty())
+    throw Unsupported("OpenVINO IR cannot say a graph without inputs, nodes and outputs");
   if (!writing.unsupported.empty()) {
     constexpr size_t kListed = 100;
     std::string list;

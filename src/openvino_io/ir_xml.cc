@@ -92,11 +92,19 @@ pugi::xml_node IrXml::Add(const IrLayerText& layer, std::vector<IrRef>* outputs)
   return node;
 }
 
-pugi::xml_attribute IrXml::NamesOf(const IrRef& port) {
-  pugi::xml_node node = by_id_[static_cast<size_t>(port.layer)].child("output").find_child_by_attribute(
-      "id", std::to_string(port.port).c_str());
+pugi::xml_node IrXml::NodeOf(const IrRef& port) const {
+  const pugi::xml_node layer = by_id_[static_cast<size_t>(port.layer)];
+  return layer.child("output").find_child_by_attribute("id", std::to_string(port.port).c_str());
+}
+
+pugi::xml_attribute IrXml::NamesOf(const IrRef& port) const {
+  pugi::xml_node node = NodeOf(port);
   const pugi::xml_attribute names = node.attribute("names");
   return names.empty() ? node.append_attribute("names") : names;
+}
+
+void IrXml::AddRuntimeInfo(const IrRef& port, std::string_view xml) {
+  NodeOf(port).append_child("rt_info").append_buffer(xml.data(), xml.size());
 }
 
 void IrXml::AddName(const IrRef& port, std::string_view name) {

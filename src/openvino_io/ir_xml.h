@@ -58,11 +58,14 @@ class IrXml {
   pugi::xml_node Add(const IrLayerText& layer, std::vector<IrRef>* outputs = nullptr);
   // Another name for the tensor on a port.
   void AddName(const IrRef& port, std::string_view name);
+  // Puts this XML into the <rt_info> of the port.
+  void AddRuntimeInfo(const IrRef& port, std::string_view xml);
   // The tensor on a port has this name only.
   void Rename(const IrRef& port, std::string_view name);
 
  private:
-  pugi::xml_attribute NamesOf(const IrRef& port);
+  pugi::xml_node NodeOf(const IrRef& port) const;
+  pugi::xml_attribute NamesOf(const IrRef& port) const;
 
   pugi::xml_node layers_, edges_;
   std::deque<IrType> types_;

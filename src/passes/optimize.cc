@@ -9,6 +9,7 @@
 
 #include "graph/value_names.h"
 #include "ops/internal/internal_domain.h"
+#include "ops/microsoft/microsoft_op.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -22,11 +23,18 @@ struct Pass {
 };
 // What one pass makes, the next ones find.
 constexpr Pass kPasses[] = {
-    {"recognise cells", RecogniseCells, true, true}, {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
-    {"fold constants", FoldConstants, true},         {"remove no-ops", RemoveNoOps, true},
-    {"merge equal nodes", MergeEqual, true},         {"fold BatchNormalization", FoldBatchNormalization, true},
-    {"fuse Conv bias", FuseConvBias, true},          {"remove dead nodes", RemoveDead, true},
-    {"fuse after Conv", FuseAfterConv, false},       {"fuse elementwise", FuseElementwise, false},
+    {"recognise cells", RecogniseCells, true, true},
+    {"recognise unrolled cells", RecogniseUnrolledCells, true, true},
+    {"fuse quantized", FuseQuantized, true},
+    {"fold constants", FoldConstants, true},
+    {"remove no-ops", RemoveNoOps, true},
+    {"merge equal nodes", MergeEqual, true},
+    {"fold BatchNormalization", FoldBatchNormalization, true},
+    {"fuse Conv bias", FuseConvBias, true},
+    {"remove dead nodes", RemoveDead, true},
+    {"fuse after Conv", FuseAfterConv, false},
+    {"fuse products", FuseProduct, false},
+    {"fuse elementwise", FuseElementwise, false},
 };
 constexpr Pass kMapPasses[] = {{"batch SequenceMaps", BatchSequenceMaps, true, true}};
 // Initializers need not be graph inputs from here on.
@@ -46,7 +54,10 @@ class Optimizer {
       context_.functions.emplace(Domain(function.domain()), function.name());
     for (const OperatorSetIdProto& import : model.opset_import())
       context_.opsets.insert_or_assign(std::string(Domain(import.domain())), import.version());
-    context_.opsets.insert_or_assign(std::string(kInternalDomain), 1);
+    if (!standard_only_) {
+      AddImport(kInternalDomain);
+      if (!context_.opsets.contains(kMicrosoft)) AddImport(kMicrosoft);
+    }
     context_.new_name = [this](std::string_view name) { return NewName(name); };
     context_.note = [this](std::string note) { report_.notes.push_back(std::move(note)); };
     for (const Pass& pass : passes_) report_.passes.push_back({pass.name, 0});
@@ -55,11 +66,6 @@ class Optimizer {
   OptimizeReport Run() {
     report_.nodes_before = CountNodes(model_.graph());
     Graph(*model_.mutable_graph(), nullptr);
-    if (!standard_only_) {
-      OperatorSetIdProto& import = *model_.add_opset_import();
-      import.set_domain(String(kInternalDomain));
-      import.set_version(1);
-    }
     if (made_initializers_ && model_.ir_version() < kFreeInitializers) model_.set_ir_version(kFreeInitializers);
     return std::move(report_);
   }
@@ -70,6 +76,12 @@ class Optimizer {
     for (const NodeProto& node : graph.node())
       ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { count += CountNodes(body); });
     return count;
+  }
+  void AddImport(std::string_view domain) {
+    context_.opsets.insert_or_assign(std::string(domain), 1);
+    OperatorSetIdProto& import = *model_.add_opset_import();
+    import.set_domain(String(domain));
+    import.set_version(1);
   }
   void Graph(GraphProto& graph, const GraphEdit* outer) {
     std::optional<GraphEdit> edit(std::in_place, graph, captures_, outer, context_);

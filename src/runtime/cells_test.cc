@@ -255,7 +255,8 @@ struct Parts {
 };
 std::string RnnText(const Parts& parts) {
   return fmt::format(R"(g (float[T,B,2] x, float[B,2] h, float[2,2] m, int64 some) => (float[T,B,2] y, float[B,2] h_n)
-    <float[2,2] w = {{1, 2, 3, 4}}, float[2,2] r = {{0.5, 0.25, -1, 0.125}}, int64 zero = {{0}}, bool yes = {{1}}, float two = {{2}}> {{
+    <float[2,2] w = {{1, 2, 3, 4}}, float[2,2] r = {{0.5, 0.25, -1, 0.125}}, int64 zero = {{0}}, bool yes = {{1}}, float two = {{2}}, float one = {{1}},
+     float fifth = {{0.2}}, float half = {{0.5}}, float none = {{0}}, int64[1] i0 = {{0}}, int64[1] i1 = {{1}}, int64[1] back = {{-1}}, int64[1] far = {{-9}}> {{
     dims = Shape(x)
     steps = Gather(dims, zero)
     [cell] h_n, y = Loop <body = b (int64 t, bool go, float[R,2] h_t) => (bool goes_on, float[R,2] n, float[R,2] y_t) {{
@@ -279,6 +280,25 @@ TEST(Recognising, LeavesWhatIsNoCellAndSaysWhy) {
       {{.step = "a = Tanh(s)\n n = Mul(a, two)"}, " stays: its state does not go on as that of a GRU or RNN"},
       {{.step = "a = Mul(x_t, h_t)\n b2 = Add(a, s)\n n = Tanh(b2)"},
        " stays: a gate takes more than inputs, the state and constants"},
+      {{.step = "f = Mul(s, fifth)\n a = Add(f, half)\n n = Clip(a, none, one)"}, ": an RNN of 2 units over 2 inputs"},
+      {{.step = "a = Clip(s, none, two)\n n = Tanh(a)"}, " stays: it has a Clip to other bounds than 0 and 1"},
+      {{.step = "b2 = Add(s, u)\n n = Clip(b2, none, one)"}, " stays: it has a Clip of a sum with several scales"},
+      {{.step = "n = Clip(x_t, none, one)"}, " stays: it has a Clip of something else than a product"},
+      {{.step = "a = Add(s, h)\n n = Tanh(a)"},
+       " stays: it uses \"h\", which is the same in all steps and not constant"},
+      {{.step = "a = Transpose <perm = [1, 0]> (s)\n b2 = Transpose <perm = [1, 0]> (a)\n n = Tanh(b2)"},
+       " stays: it transposes columns"},
+      {{.step = "a = Slice(s, i0, i1, i1)\n b2 = Add(a, s)\n n = Tanh(b2)"},
+       " stays: the columns of \"a\" are used more than once"},
+      {{.step = "a = Slice(s, back, far, i1, back)\n n = Tanh(a)"},
+       " stays: it has a Slice that is not of adjacent columns"},
+      {{.step = "q = Unsqueeze(s, i0)\n a = Split <axis = 0> (q)\n b2 = Squeeze(a, i0)\n n = Tanh(b2)"},
+       " stays: it splits rows"},
+      {{.step = "a = Concat <axis = 0> (s)\n n = Tanh(a)"}, " stays: it puts rows together"},
+      {{.step = "l, k = Split <axis = 1> (s)\n a = Concat <axis = 1> (k, l)\n n = Tanh(a)"},
+       " stays: the parts of \"a\" are not those of a cell"},
+      {{.step = "a = Tanh(s)\n a2 = Mul(a, a)\n a4 = Mul(a2, a2)\n n = Mul(a4, a4)"},
+       " stays: its products have too many factors or terms"},
       {{.input = "x_t = Gather(x, zero)"}, " stays: it does not take all of \"x\" in order"},
       {{.input = "x_t = Gather(x, some)"}, " stays: it takes from \"x\" at places not known"},
       {{.limit = "some"}, " stays: its number of iterations is not that of steps in its input"},
@@ -298,6 +318,126 @@ TEST(Recognising, LeavesWhatIsNoCellAndSaysWhy) {
                             {"h", Random(random, {3, 2})},
                             {"m", Random(random, {2, 2})},
                             {"some", Tensor::Scalar<int64_t>(2)}};
+    ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+  }
+}
+
+// A Loop over x [T,B,2] with one state or two; `nodes` make n, and m of c.
+std::string CellLoop(const std::string& nodes, bool has_c, const std::string& more = "") {
+  const auto with_c = [&](const char* text) { return has_c ? text : ""; };
+  return fmt::format(R"(g (float[T,B,2] x, float[B,2] h, float[B,2] c) => (float[B,2] h_n{})
+    <float[2,2] w = {{1, 2, 3, 4}}, float[2,2] r = {{0.5, 0.25, -1, 0.125}}, float[2] p = {{0.5, 1}}, int64 zero = {{0}}, float one = {{1}}, bool yes = {{1}}> {{
+    dims = Shape(x)
+    steps = Gather(dims, zero)
+    [cell] h_n{} = Loop <body = b (int64 t, bool go, float[R,2] h_t{}) => (bool goes_on, float[R,2] n{}) {{
+      x_t = Gather(x, t)
+      z = MatMul(x_t, w)
+      u = MatMul(h_t, r)
+      s = Add(z, u)
+      {}
+      goes_on = Identity(go)
+    }}> (steps, yes, h{})
+  }})",
+                     more, with_c(", c_n"), with_c(", float[R,2] c_t"), with_c(", float[R,2] m"), nodes, with_c(", c"));
+}
+
+std::string Lstm(const std::string& gates, const std::string& out = "t2 = Tanh(m)") {
+  return CellLoop(gates + "\n fc = Mul(f, c_t)\n ig = Mul(i, g)\n m = Add(fc, ig)\n " + out + "\n n = Mul(o, t2)",
+                  true);
+}
+std::string Gru(const std::string& nodes) {
+  return CellLoop(nodes + "\n d = Sub(h_t, k)\n e = Mul(q, d)\n n = Add(k, e)", false);
+}
+
+TEST(Recognising, LeavesWhatIsNoLstmOrGru) {
+  const std::string fio = "f = Sigmoid(s)\n o = Sigmoid(z)\n i = Sigmoid(u)\n";
+  const std::string qr = "q = Sigmoid(s)\n a = Sigmoid(z)\n";
+  const std::string before = "ah = Mul(a, h_t)\n ar = MatMul(ah, r)\n";
+  const std::pair<std::string, const char*> kCases[] = {
+      {Lstm(fio + "g = Tanh(s)"), ": an LSTM of 2 units over 2 inputs"},
+      {CellLoop(
+           "f = Sigmoid(s)\n g = Tanh(z)\n i = Sub(one, f)\n fc = Mul(f, c_t)\n ig = Mul(i, g)\n m = Add(fc, ig)\n t2 "
+           "= Tanh(m)\n o = Sigmoid(u)\n n = Mul(o, t2)",
+           true),
+       ": an LSTM of 2 units over 2 inputs"},
+      {Lstm("f = Sigmoid(s)\n o = Sigmoid(z)\n i = Relu(u)\n g = Tanh(s)"),
+       " stays: its gates have different functions"},
+      {Lstm("f = Sigmoid(s)\n o = Relu(z)\n i = Sigmoid(u)\n g = Tanh(s)"),
+       " stays: its gates have different functions"},
+      {Lstm(fio + "g = Tanh(s)", "t2 = Tanh(c_t)"), " stays: its states do not go on as those of an LSTM"},
+      {Lstm(fio + "cp = Mul(c_t, p)\n sp = Add(s, cp)\n g = Tanh(sp)"),
+       " stays: c goes into gates that do not take it"},
+      {Gru(qr + before + "zr = Add(z, ar)\n k = Tanh(zr)"), ": a GRU of 2 units over 2 inputs"},
+      {Gru("q = Relu(s)\n a = Sigmoid(z)\n" + before + "zr = Add(z, ar)\n k = Tanh(zr)"),
+       " stays: its gates have different functions"},
+      {Gru(qr + "k = Tanh(s)"), " stays: its candidate has no reset gate"},
+      {Gru(qr + "au = Mul(a, u)\n qz = Mul(q, u)\n y1 = Add(au, qz)\n y2 = Add(y1, z)\n k = Tanh(y2)"),
+       " stays: its candidate has several gates"},
+      {Gru(qr + "au = Mul(a, s)\n k = Tanh(au)"),
+       " stays: its reset gate does not stand before the state's product alone"},
+      {CellLoop("q = Relu(s)\n a = Relu(z)\n" + before +
+                    "zr = Add(z, ar)\n k = Tanh(zr)\n d = Sub(k, h_t)\n e = Mul(q, d)\n n = Add(h_t, e)",
+                false),
+       " stays: its update gate is turned round by a function that is not symmetric"},
+      {CellLoop("n = Tanh(s)\n m = Add(c_t, n)", true), " stays: its states do not go on as those of an LSTM"},
+  };
+  std::mt19937 random(1);
+  for (const auto& [graph, note] : kCases) {
+    SCOPED_TRACE(graph);
+    const Session plain = Loaded(graph, false), optimized = Loaded(graph, true);
+    EXPECT_THAT(optimized.Explain(), HasSubstr(fmt::format("Loop node \"cell\"{}\n", note)));
+    const ValueMap feeds = {
+        {"x", Random(random, {4, 3, 2})}, {"h", Random(random, {3, 2})}, {"c", Random(random, {3, 2})}};
+    ExpectNear(optimized.Run(feeds), plain.Run(feeds));
+  }
+}
+
+// As tf2onnx writes them: weights and limits are carried, numbers of steps compared as floats, and T may be 0.
+TEST(Recognising, ReadsWhatIsCarriedUnchanged) {
+  const std::string graph = R"(g (float[B,T,2] x) => (float[T,B,2] y, int32 count_n)
+    <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {0.5, 0.25, -1, 0.125}, int64[1] i0 = {0}, int64[1] i1 = {1}, int32[1] two = {2}, float none = {0}, int32 zero = {0}> {
+    xt = Transpose <perm = [1, 0, 2]> (x)
+    dims = Shape(xt)
+    dims32 = Cast <to = 6> (dims)
+    n1 = Slice(dims32, i0, i1, i0)
+    n0 = Squeeze(n1, i0)
+    nf = Cast <to = 1> (n0)
+    n64 = Cast <to = 7> (n0)
+    some = Less(none, nf)
+    i2 = Cast <to = 7> (i1)
+    rows = Slice(dims32, i1, i2b, i0)
+    hd = Concat <axis = 0> (rows, two)
+    hd64 = Cast <to = 7> (hd)
+    h = Expand(none, hd64)
+    [cell] count_n, h_n, n_n, w_n, r_n, y = Loop <body = b (int64 t, bool go, int32 count, float[R,2] h_t, int32 n, float[2,2] wc, float[2,2] rc) => (bool goes_on, int32 next, float[R,2] h2, int32 n, float[2,2] wc, float[2,2] rc, float[R,2] y_t) <int32 step = {1}> {
+      next = Add(count, step)
+      x_t = Gather(xt, count)
+      z = MatMul(x_t, wc)
+      u = MatMul(h_t, rc)
+      s = Add(z, u)
+      h2 = Tanh(s)
+      y_t = Identity(h2)
+      nextf = Cast <to = 1> (next)
+      limit = Cast <to = 1> (n)
+      tf = Cast <to = 1> (t)
+      limit2 = Cast <to = 1> (n0)
+      a = Less(nextf, limit)
+      b2 = Less(tf, limit2)
+      goes_on = And(a, b2)
+    }> (n64, some, zero, h, n0, w, r)
+  })";
+  std::string carried = graph;
+  const auto replace = [](std::string text, std::string_view from, std::string_view to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  carried = replace(replace(carried, "i2b", "i9"), "int32 zero", "int64[1] i9 = {2}, int32 zero");
+  EXPECT_THAT(Loaded(carried, true).Explain(), HasSubstr("Loop node \"cell\" stays: \"count_n\" is used after it\n"));
+  const std::string unused = replace(carried, "(float[T,B,2] y, int32 count_n)", "(float[T,B,2] y, float[2,2] w_n)");
+  const Session plain = Loaded(unused, false), optimized = Loaded(unused, true);
+  EXPECT_THAT(optimized.Explain(), HasSubstr("Loop node \"cell\": an RNN of 2 units over 2 inputs\n"));
+  std::mt19937 random(1);
+  for (const int64_t steps : {0, 1, 5}) {
+    const ValueMap feeds = {{"x", Random(random, {3, steps, 2})}};
     ExpectNear(optimized.Run(feeds), plain.Run(feeds));
   }
 }

@@ -2,7 +2,8 @@
 // DynamicQuantizeLSTM: ONNX's LSTM (layout 0) with 8-bit weights, stored [D,I,4H] and [D,H,4H], each with one scale and
 // zero point for each direction, [D], or for each column, [D,4H]. As onnxruntime does, X and the states are rounded to
 // 8 bits by a scale and zero point of all X that is not padding, and of all rows' states at each step: results depend
-// on what else is in the batch. Sums are of integers.
+// on what else is in the batch. (Those of onnxruntime also on its threads, among which it may cut the batch.) Sums are
+// of integers.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicQuantizeLSTM
 #include <fmt/format.h>
 

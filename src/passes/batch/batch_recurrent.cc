@@ -9,7 +9,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 // Positions of what all three have, and of the LSTM's own.
-constexpr size_t kX = 0, kWeights = 1, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeephole = 7;
+constexpr size_t kX = 0, kWeights = 1, kLengths = 4, kInitialH = 5, kInitialC = 6;
 
 std::string Transposed(BatchGraph& graph, const std::string& value, std::span<const int64_t> perm) {
   return graph.Emit("Transpose", {value}, [&](NodeProto& node) { SetInts(node, "perm", perm); });

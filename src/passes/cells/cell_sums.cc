@@ -22,13 +22,14 @@ void Add(Sum& to, const Sum& sum, double factor) {
 
 Sum Multiply(const Sum& a, const Sum& b) {
   constexpr size_t kMaxTerms = 64, kMaxFactors = 6;
-  if (a.size() * b.size() > kMaxTerms) throw NotACell{"its products have too many terms"};
+  constexpr const char* kTooMany = "its products have too many factors or terms";
+  if (a.size() * b.size() > kMaxTerms) throw NotACell{kTooMany};
   Sum result;
   for (const auto& [left, left_number] : a) {
     for (const auto& [right, right_number] : b) {
       Product both;
       std::ranges::merge(left, right, std::back_inserter(both));
-      if (both.size() > kMaxFactors) throw NotACell{"its products have too many factors"};
+      if (both.size() > kMaxFactors) throw NotACell{kTooMany};
       Add(result, {{std::move(both), left_number * right_number}});
     }
   }

@@ -126,7 +126,7 @@ std::optional<StepInput> StepBody::FixedPart(Place place) const {
 }
 
 const Tensor& StepBody::Constant(Place place) const {
-  static const Tensor none;
+  static const Tensor none{};
   if (place.value == kAbsent || depth_ > kMaxDepth) return none;
   place = Resolve(place);
   if (const auto it = constants_.find(place); it != constants_.end()) return it->second;

@@ -80,4 +80,12 @@ class StepReader {
   int through_ = GraphEdit::kAbsent;
 };
 
+// Calls fn with the elements; throws NotACell where they are neither float nor double.
+template <class Fn>
+auto WithFloats(const Tensor& tensor, Fn fn) {
+  if (tensor.dtype() == TensorType::kDouble) return fn(tensor.View<double>());
+  if (tensor.dtype() != TensorType::kFloat) throw NotACell{"it has constants that are neither float nor double"};
+  return fn(tensor.View<float>());
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE::cells
