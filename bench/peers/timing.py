@@ -48,7 +48,16 @@ def check(row, outputs, rtol=1e-4, atol=1e-4):
 
 
 def compare(
-    script, rows, make, names, threads, seconds, arrays=lambda outputs: outputs, clock=time.perf_counter, floor=None
+    script,
+    rows,
+    make,
+    names,
+    threads,
+    seconds,
+    arrays=lambda outputs: outputs,
+    clock=time.perf_counter,
+    floor=None,
+    atol=1e-4,
 ):
     """Prints a table of `rows` (texts). make(row, threads, names) gives {name: callable}; `arrays` makes a list of arrays
     of what a callable returns. At one thread time.process_time may be the clock: busy neighbours do not show in it.
@@ -67,7 +76,7 @@ def compare(
     if threads == 1:
         for row in rows:
             contestants = make(row, threads, names)
-            check(row, {name: arrays(call()) for name, call in contestants.items()})
+            check(row, {name: arrays(call()) for name, call in contestants.items()}, atol=atol)
             times[row] = interleave(contestants, seconds, clock)
     else:
         for _ in range(2):

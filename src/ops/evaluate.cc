@@ -3,8 +3,11 @@
 
 #include <utility>
 
+#include "base/cpu_features.h"
+#include "graph/captures.h"
 #include "onnxseq/errors.h"
 #include "ops/run_context.h"
+#include "values/memory_budget.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -92,6 +95,24 @@ std::vector<Value> Evaluate(const OpDef& op, const NodeProto& node, const OpStat
   CheckInputs(run, checks);
   op.run(run);
   return run.TakeOutputs();
+}
+
+bool IsFoldable(const OpDef& op, const NodeProto& node) {
+  bool has_body = false;
+  if (!op.reads_graphs) ForEachBody(node, [&](const AttributeProto&, const GraphProto&) { has_body = true; });
+  return op.run != nullptr && !op.random && !has_body;
+}
+
+std::optional<std::vector<Value>> Fold(const OpDef& op, const NodeProto& node, const OpState* state,
+                                       std::vector<Value> inputs, std::span<const InputCheck> checks,
+                                       bool flush_denormals, int64_t memory) {
+  try {
+    const DenormalScope denormals(flush_denormals);
+    const MemoryBudgetScope budget(memory > 0 ? std::make_shared<MemoryBudget>(memory) : nullptr);
+    return Evaluate(op, node, state, std::move(inputs), checks);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/cpu_features.h"
 #include "ops/evaluate.h"
 #include "ops/infer_node.h"
 #include "passes/passes.h"
-#include "values/memory_budget.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -42,7 +40,7 @@ const TensorProto* HeldBy(const NodeProto& node) {
 }
 
 // What the node gives; nothing when it is not to be folded.
-std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
+std::optional<TensorProto> Folded(const GraphEdit& edit, int n) {
   int64_t bytes = 0;
   for (const int v : edit.inputs(n)) {
     if (v == GraphEdit::kAbsent) continue;
@@ -65,23 +63,19 @@ std::optional<TensorProto> Fold(const GraphEdit& edit, int n) {
 
 std::optional<Tensor> FoldNode(const GraphEdit& edit, int n, std::vector<Value> inputs) {
   const OpDef* op = edit.op(n);
-  if (op == nullptr || op->run == nullptr || op->random || op->reads_graphs || edit.outputs(n).size() != 1)
-    return std::nullopt;
   const NodeProto& node = edit.node(n);
-  bool has_body = false;
-  ForEachBody(node, [&](const AttributeProto&, const GraphProto&) { has_body = true; });
-  if (has_body) return std::nullopt;
+  if (op == nullptr || !IsFoldable(*op, node) || edit.outputs(n).size() != 1) return std::nullopt;
   try {
     CheckNode(*op, node);
     if (!UnknownAttributes(*op, node).empty()) return std::nullopt;
     size_t bytes = 0;
     for (const Value& input : inputs) bytes += input.IsTensor() ? input.tensor().ByteSize() : 0;
-    const DenormalScope denormals(edit.context().flush_denormals);
-    const MemoryBudgetScope budget(std::make_shared<MemoryBudget>(static_cast<int64_t>(bytes) + kMaxFoldedGrowth));
-    const std::unique_ptr<OpState> state =
-        PrepareOn(*op, node, edit.Opset(op->domain), inputs, edit.context().flush_denormals);
-    const std::vector<Value> outputs = Evaluate(*op, node, state.get(), std::move(inputs), InputChecks(*op, node));
-    return outputs.at(0).IsTensor() ? std::optional(outputs[0].tensor()) : std::nullopt;
+    const bool flush = edit.context().flush_denormals;
+    const std::unique_ptr<OpState> state = PrepareOn(*op, node, edit.Opset(op->domain), inputs, flush);
+    const std::optional<std::vector<Value>> outputs =
+        Fold(*op, node, state.get(), std::move(inputs), InputChecks(*op, node), flush,
+             static_cast<int64_t>(bytes) + kMaxFoldedGrowth);
+    return outputs && outputs->at(0).IsTensor() ? std::optional(outputs->at(0).tensor()) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -90,13 +84,14 @@ std::optional<Tensor> FoldNode(const GraphEdit& edit, int n, std::vector<Value> 
 int64_t FoldConstants(GraphEdit& edit) {
   int64_t folded = 0;
   for (int n = 0; n < edit.node_size(); ++n) {
-    if (!edit.alive(n) || edit.op(n) == nullptr || edit.outputs(n).size() != 1) continue;
+    const OpDef* op = edit.alive(n) ? edit.op(n) : nullptr;
+    if (op == nullptr || !IsFoldable(*op, edit.node(n)) || edit.outputs(n).size() != 1) continue;
     const int v = edit.outputs(n)[0];
     if (v == GraphEdit::kAbsent || edit.IsOutput(v)) continue;
     const bool is_constant = edit.Is(n, "Constant");
     if (!is_constant && edit.inputs(n).empty()) continue;
     const TensorProto* held = is_constant ? HeldBy(edit.node(n)) : nullptr;
-    std::optional<TensorProto> tensor = held != nullptr ? std::optional(*held) : Fold(edit, n);
+    std::optional<TensorProto> tensor = held != nullptr ? std::optional(*held) : Folded(edit, n);
     if (!tensor) continue;
     edit.MakeConstant(v, *std::move(tensor));
     ++folded;

@@ -13,6 +13,7 @@
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/nn/window_op.h"
+#include "passes/constants.h"
 #include "passes/passes.h"
 #include "values/tensor_proto.h"
 
@@ -27,19 +28,7 @@ int ConvBefore(const GraphEdit& edit, int v, int n) {
   return conv != kAbsent && edit.Is(conv, "Conv") && edit.IsOnlyUsedBy(v, n) ? conv : kAbsent;
 }
 
-// A constant of floats of at most kMaxFoldedRead bytes; undefined otherwise.
-Tensor Floats(const GraphEdit& edit, int v) {
-  const TensorProto* constant = edit.Constant(v);
-  if (constant == nullptr || constant->data_type() != TensorProto::FLOAT) return {};
-  double bytes = 4;
-  for (const int64_t dim : constant->dims()) bytes *= static_cast<double>(dim);
-  if (!(bytes >= 0) || bytes > static_cast<double>(kMaxFoldedRead)) return {};
-  try {
-    return TensorFromProto(*constant);
-  } catch (const std::exception&) {
-    return {};  // planning says what is wrong
-  }
-}
+Tensor Floats(const GraphEdit& edit, int v) { return ReadConstant(edit, v, TensorType::kFloat); }
 
 bool Fold(GraphEdit& edit, int n) {
   const int conv = ConvBefore(edit, edit.input(n, 0), n);

@@ -9,13 +9,13 @@
 #include "model/set_attribute.h"
 #include "ops/infer_node.h"
 #include "ops/internal/internal_domain.h"
+#include "passes/fused_node.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr int kAbsent = GraphEdit::kAbsent;
-constexpr size_t kMaxName = 200;
 
 class Fusing {
  public:
@@ -69,7 +69,7 @@ class Fusing {
   std::vector<int> GroupOf(int n) const {
     const onnx_optim::OptimShape shape = edit_.ShapeOf(edit_.outputs(n)[0]);
     std::vector<int> group{n};
-    if (shape.IsUnknown() || LeastElements(shape) < edit_.context().least_fused) return group;
+    if (shape.IsUnknown() || MostElements(shape) < edit_.context().least_fused) return group;
     const auto in_group = [&](int m) { return std::ranges::find(group, m) != group.end(); };
     // All users of a node come before it here: the group grows from its end, by falling number.
     std::vector<int> candidates;
@@ -96,10 +96,11 @@ class Fusing {
     return group;
   }
 
-  static int64_t LeastElements(const onnx_optim::OptimShape& shape) {
+  static int64_t MostElements(const onnx_optim::OptimShape& shape) {
+    constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
     int64_t count = 1;
     for (size_t d = 0; d < shape.Rank(); ++d)
-      if (shape[d].IsInt()) count = CheckedMul(count, shape[d].AsInt()).value_or(std::numeric_limits<int64_t>::max());
+      count = shape[d].IsInt() ? CheckedMul(count, shape[d].AsInt()).value_or(kMany) : kMany;
     return count;
   }
 
@@ -111,30 +112,15 @@ class Fusing {
   }
 
   void Fuse(const std::vector<int>& group) {
-    const int last = group.back();
-    GraphProto steps;
-    steps.set_name("steps");
-    std::string name;
     std::vector<int> inputs;
-    for (const int n : group) {
-      const NodeProto& node = edit_.node(n);
-      *steps.add_node() = node;
-      if (!node.name().empty() && name.size() < kMaxName) name += (name.empty() ? "" : "+") + node.name().as_string();
+    for (const int n : group)
       for (const int v : edit_.inputs(n)) {
         const bool inside = v != kAbsent && std::ranges::find(group, edit_.producer(v)) != group.end();
-        if (v == kAbsent || inside || std::ranges::find(inputs, v) != inputs.end()) continue;
-        inputs.push_back(v);
-        steps.add_input()->set_name(String(edit_.name(v)));
+        if (v != kAbsent && !inside && std::ranges::find(inputs, v) == inputs.end()) inputs.push_back(v);
       }
-    }
-    const int output = edit_.outputs(last)[0];
-    steps.add_output()->set_name(String(edit_.name(output)));
-    for (const int n : group)
-      if (n != last) edit_.Remove(n);
-    NodeProto& fused = edit_.Rewrite(output, kInternalDomain, "FusedElementwise", inputs);
-    if (!name.empty()) fused.set_name(String(name));
-    SetGraph(fused, "steps") = std::move(steps);
+    NodeProto& fused = FuseNodes(edit_, group, "FusedElementwise", inputs);
     SetInt(fused, "opset", edit_.opset());
+    if (edit_.context().least_fused > 1) SetInt(fused, "together_from", edit_.context().least_fused);
   }
 
   GraphEdit& edit_;

@@ -126,6 +126,14 @@ onnx_optim::OptimShape GraphEdit::ShapeOf(int v) const {
   return onnx_optim::OptimShape::Unknown();
 }
 
+const onnx_optim::shapes::ShapeValue* GraphEdit::Inferred(int v) const {
+  for (const GraphEdit* edit = this; v != kAbsent && edit != nullptr; edit = edit->outer_) {
+    const onnx_optim::shapes::ShapeValue* known = context_.types->Find(edit->graph_, name(v));
+    if (known != nullptr || !Value(v).outside) return known;
+  }
+  return nullptr;
+}
+
 void GraphEdit::DropUse(int v, int n) {
   if (v == kAbsent) return;
   std::vector<int>& users = MutableValue(v).users;

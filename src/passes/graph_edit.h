@@ -37,7 +37,8 @@ struct EditContext {
   bool defaults_are_constant = false;
   // As runs compute: see PrepareContext.
   bool flush_denormals = true;
-  // Elementwise nodes are fused for values of so many elements at least, open dims counting as 1.
+  // Elementwise nodes are fused for values that may have so many elements; those that turn out to have fewer are
+  // computed node by node.
   int64_t least_fused = 1;
   // A name like the one given that no value of the model has.
   std::function<std::string(std::string_view)> new_name;

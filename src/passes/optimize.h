@@ -18,7 +18,8 @@ struct OptimizeOptions {
   // Initializers that are graph inputs are constants: for runs that feed nothing in their place.
   bool defaults_are_constant = false;
   bool flush_denormals = true;
-  // Elementwise nodes are fused for values of so many elements at least, open dims counting as 1.
+  // Elementwise nodes are fused for values that may have so many elements; those that turn out to have fewer are
+  // computed node by node.
   int64_t least_fused = 1;
 };
 
@@ -35,10 +36,10 @@ struct OptimizeReport {
 };
 
 // Rewrites the model into one with the same inputs and outputs that gives the same: to the bit, but where
-// BatchNormalization went into weights and where a recurrent operator took the place of its formulas. `types` knows the
-// graphs of this very model. Functions of the model are left alone. What is wrong with the model is left as it is, for
-// planning to say; where that shows before all passes are through, this throws (InvalidArgument), and the model is to
-// be thrown away.
+// BatchNormalization went into weights, where a recurrent operator took the place of its formulas, and where sums of
+// quantised numbers are no floats any more (passes.h). `types` knows the graphs of this very model. Functions of the
+// model are left alone. What is wrong with the model is left as it is, for planning to say; where that shows before all
+// passes are through, this throws (InvalidArgument), and the model is to be thrown away.
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options = {});
 
 // As OptimizeGraphs, but SequenceMaps alone are rewritten, in standard operators (passes.h, BatchSequenceMaps). What is

@@ -14,6 +14,12 @@ namespace ONNX_LIGHT_NAMESPACE {
 int64_t RecogniseCells(GraphEdit& edit);
 // Steps of one cell, each node by node beside the others, two or more of them, become its operator.
 int64_t RecogniseUnrolledCells(GraphEdit& edit);
+// DequantizeLinear, one node of floats, QuantizeLinear, of bytes, become a node of bytes: MatMul and Conv by quantised
+// weights QLinearMatMul and QLinearConv; where com.microsoft is imported, Gemm, Add and Mul its QGemm, QLinearAdd and
+// QLinearMul; with a Relu after them where the bytes begin at zero. Nodes that only move elements, or find the
+// greatest, do so with the bytes where the scale stays the same. Whole numbers are summed where floats were rounded:
+// results differ by at most one unit of the last QuantizeLinear, those of Add, Mul and moves not at all.
+int64_t FuseQuantized(GraphEdit& edit);
 
 // Nodes whose inputs are all constant become constants: by their operator's own kernel, never random ones nor ones with
 // bodies. Constants of more than kMaxFoldedRead bytes are not read, results that exceed the inputs by more than
@@ -45,6 +51,9 @@ int64_t RemoveDead(GraphEdit& edit);
 // overlap along the first axis and fit whatever the sizes, or one after the other, become part of the Conv
 // (ops/nn/conv.cc).
 int64_t FuseAfterConv(GraphEdit& edit);
+// MatMul or Gemm by a constant matrix that is packed, then Add of a constant row, Relu, or both, become one
+// FusedProduct node.
+int64_t FuseProduct(GraphEdit& edit);
 
 // Elementwise nodes (OpDef::elementwise) of floating-point numbers and bools whose results are used by one another
 // alone, all of one known shape, become one FusedElementwise node. In bodies, nodes that depend on outer values alone

@@ -1,72 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/passes.h"
+// Each pass on graphs in ONNX text: what is left, and what is not to be touched.
+#include <gtest/gtest.h>
 
-#include <gmock/gmock.h>
-
-#include "onnx_io/text_parser.h"
-#include "onnx_io/text_printer.h"
-#include "ops/infer_graph.h"
-#include "passes/optimize.h"
+#include "passes/test_util.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-using onnx_optim::OptimShape;
-using onnx_optim::shapes::ShapesContext;
-using onnx_optim::shapes::ShapeValue;
-
-// What inference says of the main graph, and of bodies under the names of the main graph.
-class Inferred : public TypeKnowledge {
- public:
-  explicit Inferred(const ModelProto& model) { InferModel(context_, model, &record_); }
-  TensorType TypeOf(const GraphProto&, std::string_view value) const override {
-    const ShapeValue* known = Find(value);
-    if (known == nullptr) return TensorType::kUndefined;
-    return known->IsSequence() ? known->SequenceOf().ElemDtype() : known->Dtype();
-  }
-  OptimShape ShapeOf(const GraphProto&, std::string_view value) const override {
-    const ShapeValue* known = Find(value);
-    return known != nullptr && known->HasRank() ? known->Shape() : OptimShape::Unknown();
-  }
-  std::optional<OptimDim> NumberOf(const GraphProto&, std::string_view value) const override {
-    const ShapeValue* known = Find(value);
-    return known == nullptr ? std::nullopt : known->ScalarValue();
-  }
-  double ElementsOf(const GraphProto&, std::string_view) const override { return 0; }
-  const ShapeValue* Find(const GraphProto&, std::string_view value) const override { return Find(value); }
-
- private:
-  const ShapeValue* Find(std::string_view value) const {
-    const std::string name(value);
-    if (const ShapeValue* known = context_.Find(name)) return known;
-    for (const BodyRecord& body : record_.bodies)
-      if (const auto it = body.values.find(name); it != body.values.end()) return &it->second;
-    return nullptr;
-  }
-  ShapesContext context_;
-  InferenceRecord record_;
-};
-
-ModelProto Model(const std::string& graph) {
-  return ParseModelText("<ir_version: 8, opset_import: [\"\" : 17]>\n" + graph);
-}
-std::string Text(const std::string& graph) { return PrintGraphText(Model(graph).graph()); }
-
-// The graph after the pass, which is to count `count`.
-std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph) {
-  ModelProto model = Model(graph);
-  const Inferred types(model);
-  EditContext context;
-  context.types = &types;
-  context.opsets = {{"", 17}, {"onnxseq.internal", 1}};
-  int made = 0;
-  context.new_name = [&](std::string_view name) { return std::string(name) + "__" + std::to_string(++made); };
-  const Captures captures(model.graph());
-  GraphEdit edit(*model.mutable_graph(), captures, nullptr, context);
-  EXPECT_EQ(pass(edit), count) << graph;
-  edit.Commit();
-  return PrintGraphText(model.graph());
-}
 
 TEST(FoldConstants, KeepsWhatNodesOfConstantsGive) {
   EXPECT_EQ(After(FoldConstants, 3, R"(g (float[N] x) => (float[N] y) <float[2] a = {1, 2}> {
@@ -287,6 +226,16 @@ TEST(FuseElementwise, MakesOneNodeOfAChain) {
             })"));
 }
 
+TEST(FuseElementwise, LeavesWhatIsSmall) {
+  const std::string small = "g (float[5,3] x) => (float[5,3] y) { a = Neg(x) y = Abs(a) }";
+  EXPECT_EQ(After(FuseElementwise, 0, small, 16), Text(small));
+  EXPECT_EQ(After(FuseElementwise, 1, "g (float[N,3] x) => (float[N,3] y) { a = Neg(x) y = Abs(a) }", 16),
+            Text(R"(g (float[N,3] x) => (float[N,3] y) {
+              y = onnxseq.internal.FusedElementwise <steps: graph = steps (x) => (y) { a = Neg(x) y = Abs(a) },
+                opset: int = 17, together_from: int = 16> (x)
+            })"));
+}
+
 TEST(FuseElementwise, LeavesOtherShapesTypesAndUses) {
   // Broadcast only later, whole numbers, used elsewhere, an output, read whole.
   for (const char* graph : {
@@ -426,6 +375,44 @@ TEST(BatchSequenceMaps, SaysWhyOneStays) {
         "If has a body of its own");
   stays("seq(float[0]) xs, seq(float[0]) zs", "(float[0] e, float[0] f) => (float r) { r = Add(e, f) }",
         "its sequences are not known to be equally long", "xs, zs");
+}
+
+TEST(FuseProduct, TakesRowAndRelu) {
+  EXPECT_EQ(After(FuseProduct, 2,
+                  R"(g (float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}> {
+              p = MatMul(x, w)
+              [add] s = Add(b, p)
+              [relu] r = Relu(s)
+              q = Gemm <transB = 1> (r, w, b)
+              y = Relu(q)
+            })"),
+            Text(R"(g (float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}> {
+              ["add+relu"] r = onnxseq.internal.FusedProduct <steps: graph = steps (x, w, b) => (r) {
+                p = MatMul(x, w)
+                [add] s = Add(b, p)
+                [relu] r = Relu(s)
+              }, gemm: int = 0, relu: int = 1> (x, w, "", b)
+              y = onnxseq.internal.FusedProduct <steps: graph = steps (r, w, b) => (y) {
+                q = Gemm <transB = 1> (r, w, b)
+                y = Relu(q)
+              }, gemm: int = 1, relu: int = 1, transB: int = 1> (r, w, b, "")
+            })"));
+  // Fed factors, whole numbers, other rows, results used elsewhere, what Gemm does besides.
+  for (const char* graph : {
+           "g (float[N,2] x, float[2,2] w) => (float[N,2] y) { p = MatMul(x, w) y = Relu(p) }",
+           "g (int32[N,2] x) => (int32[N,2] y) <int32[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Relu(p) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}, float[1,2] b = {1, 2}> { p = MatMul(x, w) y = "
+           "Add(p, b) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}, float[1] b = {1}> { p = MatMul(x, w) y = "
+           "Add(p, "
+           "b) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Add(p, p) }",
+           "g (float[N,2] x) => (float y, float p) <float[2,2] w = {1, 2, 3, 4}> { p = MatMul(x, w) y = Relu(p) }",
+           "g (float[N,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm <alpha = 2.0> (x, w) y = Relu(p) }",
+           "g (float[2,N] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm <transA = 1> (x, w) y = Relu(p) }",
+           "g (float[2,2] x) => (float y) <float[2,2] w = {1, 2, 3, 4}> { p = Gemm(x, w, w) y = Relu(p) }",
+       })
+    EXPECT_EQ(After(FuseProduct, 0, graph), Text(graph));
 }
 
 TEST(Optimize, GoesIntoBodies) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/node_attributes.h"
 #include "passes/cells/operator_writer.h"
+#include "passes/cells/step_lengths.h"
 #include "passes/passes.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -52,18 +54,19 @@ class Recognising {
     edit_.Is(n_, "Loop") ? ReadLoop() : ReadScan();
     const std::vector<int> states = States();
     cells::StepReader reader(steps_, Of(states[0]).in);
+    FindLengths(states);
     // h' of an LSTM is one product, c' a sum of two.
-    const bool h_first = states.size() == 1 || reader.Read(Of(states[0]).next).size() == 1;
+    const bool h_first = states.size() == 1 || reader.Read(Next(Of(states[0]))).size() == 1;
     const Carried& hidden = Of(states[h_first ? 0 : 1]);
     const Carried* state = states.size() == 1 ? nullptr : &Of(states[h_first ? 1 : 0]);
-    cells::Update update{.hidden = reader.WholeSymbol(hidden.in), .next_hidden = reader.Read(hidden.next)};
-    if (state != nullptr) update.state = reader.WholeSymbol(state->in), update.next_state = reader.Read(state->next);
+    cells::Update update{.hidden = reader.WholeSymbol(hidden.in), .next_hidden = reader.Read(Next(hidden))};
+    if (state != nullptr) update.state = reader.WholeSymbol(state->in), update.next_state = reader.Read(Next(*state));
     const cells::Cell cell = MatchCell(reader, update);
     const int64_t units = reader.symbols()[update.hidden].width;
     const cells::CellWeights weights = MakeWeights(reader, cell, body_.TypeOf(hidden.in), units);
     CheckSteps(weights);
     for (const StepOutput& output : steps_.outputs)
-      if (reader.Read(output.from) != update.next_hidden)
+      if (reader.Read(BeforeLength(output.from)) != update.next_hidden)
         throw NotACell{fmt::format("its output \"{}\" is not the state h", body_.name(output.from))};
     for (const Carried& carried : steps_.carried)
       if (carried.result != kAbsent && &carried != &hidden && &carried != state && !steps_.IsInvariant(carried))
@@ -85,6 +88,38 @@ class Recognising {
     if (Wanted(to) != kAbsent) steps_.outputs.push_back({BodyOutput(from), Wanted(to), axis, reversed});
   }
 
+  // What the state becomes in steps before the length of a row.
+  int Next(const Carried& state) const {
+    const auto by = ReadByLength(steps_, state.next);
+    return by && steps_.Resolve({&body_, by->otherwise}) == cells::Place{&body_, state.in} ? by->chosen : state.next;
+  }
+  void FindLengths(const std::vector<int>& states) {
+    std::vector<std::optional<cells::Lengths>> all;
+    for (const int state : states) {
+      const bool is_bounded = Next(Of(state)) != Of(state).next;
+      all.push_back(is_bounded ? std::optional(ReadByLength(steps_, Of(state).next)->lengths) : std::nullopt);
+    }
+    if (all.front() != all.back()) throw NotACell{"its states go on for different numbers of steps"};
+    lengths_ = all.front();
+  }
+  // Of an output that is 0 past the length of a row: what it is before. Of others the value, where rows have no
+  // lengths.
+  int BeforeLength(int output) const {
+    if (!lengths_) return output;
+    const auto by = ReadByLength(steps_, output);
+    if (!by || by->lengths != *lengths_ || !steps_.IsZero({&body_, by->otherwise}))
+      throw NotACell{"its output past the length of a row is not 0"};
+    return by->chosen;
+  }
+
+  // Of a sequence, empty at first, to whose end each step adds something: what that is. kAbsent for all else.
+  int AddedTo(const Carried& value) const {
+    const int n = body_.producer(value.next), first = edit_.producer(value.initial);
+    const bool is_sequence = n != kAbsent && body_.Is(n, "SequenceInsert") && body_.input(n, 0) == value.in &&
+                             body_.input(n, 2) == kAbsent && first != kAbsent && edit_.Is(first, "SequenceEmpty");
+    return is_sequence ? body_.input(n, 1) : kAbsent;
+  }
+
   void ReadLoop() {
     const size_t inputs = edit_.inputs(n_).size(), carried = std::max<size_t>(inputs, 2) - 2;
     if (body_.graph().input().size() != carried + 2 || body_.graph().output().size() < carried + 1 ||
@@ -92,8 +127,14 @@ class Recognising {
       throw NotACell{"node and body do not fit"};
     steps_.iteration = BodyInput(0);
     steps_.condition = BodyInput(1);
-    for (size_t i = 0; i < carried; ++i)
-      steps_.carried.push_back({BodyInput(i + 2), BodyOutput(i + 1), edit_.inputs(n_)[i + 2], Wanted(i)});
+    for (size_t i = 0; i < carried; ++i) {
+      const Carried value{BodyInput(i + 2), BodyOutput(i + 1), edit_.inputs(n_)[i + 2], Wanted(i)};
+      if (const int added = AddedTo(value); added == kAbsent) {
+        steps_.carried.push_back(value);
+      } else if (value.result != kAbsent) {
+        steps_.outputs.push_back({added, value.result, 0, false, true});
+      }
+    }
     for (size_t i = carried + 1; i < body_.graph().output().size(); ++i) AddOutput(i, i - 1, 0, false);
   }
 
@@ -161,11 +202,13 @@ class Recognising {
   }
 
   void CheckShapes(bool reversed, const Carried& hidden, const Carried* state) const {
-    if (edit_.opset() < cells::OperatorWriter::kLeastOpset)
-      throw NotACell{"operators before version 7 are not written"};
-    for (const StepOutput& output : steps_.outputs)
-      if (output.reversed != reversed && edit_.opset() < cells::OperatorWriter::kLeastOpsetToReverse)
-        throw NotACell{"its outputs are in another order than its inputs"};
+    if (lengths_ && reversed) throw NotACell{"its rows have lengths, and it goes backwards"};
+    const bool turns =
+        std::ranges::any_of(steps_.outputs, [&](const StepOutput& output) { return output.reversed != reversed; });
+    const int64_t needed = lengths_ ? cells::OperatorWriter::kLeastOpsetForLengths
+                           : turns  ? cells::OperatorWriter::kLeastOpsetToReverse
+                                    : cells::OperatorWriter::kLeastOpset;
+    if (edit_.opset() < needed) throw NotACell{fmt::format("operators before version {} are not written", needed)};
     for (const Carried* carried : {&hidden, state})
       if (carried != nullptr && edit_.ShapeOf(carried->initial).Empty())
         throw NotACell{fmt::format("the shape of \"{}\" is not known", edit_.name(carried->initial))};
@@ -177,15 +220,24 @@ class Recognising {
     cells::OperatorWriter writer(edit_);
     std::vector<int> inputs;
     for (const cells::StepInput& input : weights.inputs) inputs.push_back(writer.Input(input));
-    const auto made = writer.Operator(
-        node_.name(), cell, weights,
-        {writer.SideBySide(inputs), hidden.initial, state == nullptr ? kAbsent : state->initial, reversed},
-        {steps_.outputs.empty() ? kAbsent : steps_.outputs[0].to, hidden.result,
-         state == nullptr ? kAbsent : state->result});
-    for (const StepOutput& output : steps_.outputs)
-      writer.GiveAll(made.all, body_.ShapeOf(output.from), output.axis, output.reversed != reversed, output.to);
-    if (made.hidden != kAbsent) writer.GiveLast(made.hidden, body_.ShapeOf(hidden.in), hidden.result);
-    if (made.state != kAbsent) writer.GiveLast(made.state, body_.ShapeOf(state->in), state->result);
+    const int x = writer.SideBySide(inputs), lengths = lengths_ ? writer.Lengths(lengths_->value, x) : kAbsent;
+    const auto made =
+        writer.Operator(node_.name(), cell, weights,
+                        {x, hidden.initial, state == nullptr ? kAbsent : state->initial, reversed, lengths},
+                        {steps_.outputs.empty() ? kAbsent : steps_.outputs[0].to, hidden.result,
+                         state == nullptr ? kAbsent : state->result});
+    for (const StepOutput& output : steps_.outputs) {
+      const onnx_optim::OptimShape shape = body_.ShapeOf(output.from);
+      const bool turned = output.reversed != reversed;
+      output.is_sequence ? writer.GiveSequence(made.all, shape, turned, output.to)
+                         : writer.GiveAll(made.all, shape, output.axis, turned, output.to);
+    }
+    const auto give = [&](int last, const Carried& carried) {
+      if (lengths_) last = writer.OrInitial(lengths, last, carried.initial, weights.hidden_size);
+      writer.GiveLast(last, body_.ShapeOf(carried.in), carried.result);
+    };
+    if (made.hidden != kAbsent) give(made.hidden, hidden);
+    if (made.state != kAbsent) give(made.state, *state);
     for (const Carried& carried : steps_.carried)
       if (carried.result != kAbsent && steps_.IsInvariant(carried)) writer.GiveSame(carried.initial, carried.result);
     edit_.Remove(n_);
@@ -196,6 +248,7 @@ class Recognising {
   const NodeProto& node_;
   GraphEdit body_;
   StepBody steps_;
+  std::optional<cells::Lengths> lengths_;
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ class Replacing {
   std::string Run() {
     const UnrolledStep &first = steps_.front(), &last = steps_.back();
     if (edit_.opset() < cells::OperatorWriter::kLeastOpset)
-      throw cells::NotACell{"operators before version 7 are not written"};
+      throw cells::NotACell{
+          fmt::format("operators before version {} are not written", cells::OperatorWriter::kLeastOpset)};
     const TensorType type = edit_.TypeOf(last.hidden);
     if (type != TensorType::kFloat && type != TensorType::kDouble) throw cells::NotACell{"its states are half floats"};
     FindStack();

@@ -18,7 +18,7 @@ constexpr double kUsualRows = 8;          // of a factor nothing is known of
 bool IsProduct(std::string_view type) {
   static constexpr std::string_view kProducts[] = {"MatMul",   "Gemm",    "Conv",         "Einsum",      "LSTM",
                                                    "GRU",      "RNN",     "LSTMSequence", "GRUSequence", "RNNSequence",
-                                                   "LSTMCell", "GRUCell", "RNNCell"};
+                                                   "LSTMCell", "GRUCell", "RNNCell",      "FusedProduct"};
   return std::ranges::find(kProducts, type) != std::end(kProducts);
 }
 

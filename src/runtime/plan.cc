@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "base/cpu_features.h"
 #include "graph/captures.h"
 #include "graph/graph_index.h"
 #include "onnxseq/errors.h"
@@ -18,7 +17,6 @@
 #include "ops/infer_node.h"
 #include "ops/run_context.h"
 #include "runtime/node_cost.h"
-#include "values/memory_budget.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -387,29 +385,24 @@ class Planner {
   // Computes a node whose inputs are all constant, so that its outputs are, too. Whatever fails is left to fail in the
   // run, if the node is ever reached; large results are not kept.
   bool Fold(int n, const GraphIndex& index, GraphPlan& plan, const NodePlan& node, std::vector<ValueRef>& refs) const {
-    if (node.op->random || !node.bodies.empty()) return false;
-    for (const ValueRef& ref : node.inputs)
+    if (!IsFoldable(*node.op, *node.node)) return false;
+    std::vector<Value> inputs;
+    for (const ValueRef& ref : node.inputs) {
       if (ref.kind == ValueRef::Kind::kSlot || ref.kind == ValueRef::Kind::kOuter) return false;
-    const bool is_constant = node.op->type == "Constant" && node.op->domain.empty();
-    std::vector<Value> outputs;
-    try {
-      const DenormalScope denormals(options_.flush_denormals);
-      const MemoryBudgetScope budget(is_constant ? nullptr : std::make_shared<MemoryBudget>(kMaxFoldedBytes));
-      std::vector<Value> inputs;
-      for (const ValueRef& ref : node.inputs)
-        inputs.push_back(ref.kind == ValueRef::Kind::kAbsent ? Value()
-                                                             : plan.constants[static_cast<size_t>(ref.index)]);
-      outputs = Evaluate(*node.op, *node.node, node.state.get(), std::move(inputs), node.checks);
-    } catch (const std::exception&) {
-      return false;
+      inputs.push_back(ref.kind == ValueRef::Kind::kAbsent ? Value() : plan.constants[static_cast<size_t>(ref.index)]);
     }
+    const bool is_constant = node.op->type == "Constant" && node.op->domain.empty();
+    std::optional<std::vector<Value>> outputs =
+        ONNX_LIGHT_NAMESPACE::Fold(*node.op, *node.node, node.state.get(), std::move(inputs), node.checks,
+                                   options_.flush_denormals, is_constant ? 0 : kMaxFoldedBytes);
+    if (!outputs) return false;
     const std::span<const int> ids = index.outputs(n);
     FoldedNode& folded = plan.folded.emplace_back();
     folded.node = node.node;
     for (size_t i = 0; i < ids.size(); ++i) {
       folded.outputs.push_back(-1);
       if (ids[i] == GraphIndex::kAbsent) continue;
-      const ValueRef ref = AddConstant(plan, std::move(outputs[i]));
+      const ValueRef ref = AddConstant(plan, std::move((*outputs)[i]));
       refs[static_cast<size_t>(ids[i])] = ref;
       folded.outputs.back() = ref.index;
     }

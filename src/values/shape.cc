@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
+#include <utility>
+
 #include "onnxseq/value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -13,33 +16,32 @@ Shape::Shape(std::span<const int64_t> dims) {
     capacity_ = rank;
   }
   rank_ = rank;
-  std::copy(dims.begin(), dims.end(), data());
+  int64_t* const to = data();
+  for (size_t d = 0; d < dims.size(); ++d) to[d] = dims[d];
 }
 
 Shape::Shape(Shape&& other) noexcept { *this = std::move(other); }
 
+// All of inline_, whatever the rank, is a few moves: less than a loop or a call.
 Shape& Shape::operator=(const Shape& other) {
   if (this == &other) return *this;
-  if (rank_ <= kInline && other.rank_ <= kInline) {
-    std::copy(other.begin(), other.end(), inline_);
-    rank_ = other.rank_;
-    return *this;
-  }
-  return *this = Shape(other.dims());
+  if (rank_ > kInline || other.rank_ > kInline) return *this = Shape(other.dims());
+  std::memcpy(inline_, other.inline_, sizeof inline_);
+  rank_ = other.rank_;
+  return *this;
 }
 
 Shape& Shape::operator=(Shape&& other) noexcept {
   if (this == &other) return *this;
   Free();
-  rank_ = other.rank_;
-  capacity_ = other.capacity_;
-  if (rank_ <= kInline) {
-    std::copy(other.begin(), other.end(), inline_);
-  } else {
-    heap_ = other.heap_;
-    other.rank_ = 0;
-    other.capacity_ = kInline;
+  if (other.rank_ <= kInline) {
+    std::memcpy(inline_, other.inline_, sizeof inline_);
+    rank_ = other.rank_;
+    return *this;
   }
+  heap_ = other.heap_;
+  rank_ = std::exchange(other.rank_, 0);
+  capacity_ = std::exchange(other.capacity_, kInline);
   return *this;
 }
 

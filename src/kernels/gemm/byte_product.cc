@@ -33,13 +33,13 @@ void MultiplyOwn(int64_t m, int64_t n, int64_t k, const A* a, const int8_t* b, i
 
 }  // namespace
 
-PackedBytes::PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed)
+PackedBytes::PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed, bool transposed)
     : k_(k), n_(n), shift_(is_signed ? 0 : 128), b_(MakeAlignedArray<int8_t>(k * n)), column_sums_(n) {
   const auto* const from = static_cast<const uint8_t*>(b);
   const uint8_t flip = is_signed ? 0 : 0x80;  // uint8 less 128
   for (int64_t i = 0; i < k; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      b_[i * n + j] = static_cast<int8_t>(from[i * n + j] ^ flip);
+      b_[i * n + j] = static_cast<int8_t>(from[transposed ? j * k + i : i * n + j] ^ flip);
       column_sums_[static_cast<size_t>(j)] = Wrap(int64_t{column_sums_[static_cast<size_t>(j)]} + b_[i * n + j]);
     }
 }
@@ -70,11 +70,19 @@ void PackedBytes::Multiply(int64_t m, const void* a, bool a_signed, std::span<co
         if (any_b_zero)
           for (int64_t l = 0; l < k_; ++l) row_sum += from[i * k_ + l];
         const int64_t za = zero_of(a_zero, row + i);
-        for (int64_t j = 0; j < columns; ++j) {
-          const int64_t zb = int64_t{zero_of(b_zero, column + j)} - shift_;
-          int32_t& sum = to[i * n_ + j];
-          sum = Wrap(sum - za * column_sums_[static_cast<size_t>(column + j)] - zb * (row_sum - k_ * za));
-        }
+        const auto a_factor = static_cast<uint32_t>(za), b_factor = static_cast<uint32_t>(row_sum - k_ * za);
+        auto* const sums = reinterpret_cast<uint32_t*>(to + i * n_);  // which wrap
+        const int32_t* const by_column = column_sums_.data() + column;
+        const auto subtract = [&](const auto& b_zero_of) {
+          for (int64_t j = 0; j < columns; ++j)
+            sums[j] -= a_factor * static_cast<uint32_t>(by_column[j]) + b_factor * static_cast<uint32_t>(b_zero_of(j));
+        };
+        if (b_zero.size() > 1)
+          subtract([&](int64_t j) { return b_zero[static_cast<size_t>(column + j)] - shift_; });
+        else if (any_b_zero)
+          subtract([zb = zero_of(b_zero, 0) - shift_](int64_t) { return zb; });
+        else
+          for (int64_t j = 0; j < columns; ++j) sums[j] -= a_factor * static_cast<uint32_t>(by_column[j]);
       }
     };
     if (a_signed)

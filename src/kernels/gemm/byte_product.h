@@ -18,8 +18,8 @@ enum class ByteMethod : uint8_t { kBySize, kOwn, kDnn };
 // B [k,n], row-major, made ready for many products: as int8, with the sums of its columns.
 class PackedBytes {
  public:
-  // Copies b: of int8, or uint8 when not `is_signed`. Throws std::bad_alloc.
-  PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed);
+  // Copies b: of int8, or uint8 when not `is_signed`; it lies as [n,k] when `transposed`. Throws std::bad_alloc.
+  PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed, bool transposed = false);
 
   // C[m,n] = the sums of (a - a_zero) (b - b_zero). a is [m,k] of int8, or uint8 when not `a_signed`. Zero points: none
   // for 0, one for all, or one for each row of a and each column of b. Thread safe; the same whatever the number of

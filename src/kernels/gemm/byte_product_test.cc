@@ -56,6 +56,13 @@ void ExpectAll(ByteMethod method) {
       ASSERT_EQ(c, expected) << s.m << "x" << s.n << "x" << s.k << " kind " << kind;
       packed.Multiply(s.m, a.data(), a_signed, za, zb, again.data(), &team, 0, method);
       ASSERT_EQ(again, expected) << "on three threads";
+      std::vector<uint8_t> turned(b.size());
+      for (int64_t l = 0; l < s.k; ++l)
+        for (int64_t j = 0; j < s.n; ++j)
+          turned[static_cast<size_t>(j * s.k + l)] = b[static_cast<size_t>(l * s.n + j)];
+      PackedBytes(s.k, s.n, turned.data(), b_signed, true)
+          .Multiply(s.m, a.data(), a_signed, za, zb, again.data(), nullptr, 0, method);
+      ASSERT_EQ(again, expected) << "transposed";
     }
   }
 }

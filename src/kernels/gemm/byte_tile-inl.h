@@ -7,7 +7,7 @@
 //   kMostVectors<rows>        vectors of columns a tile of `rows` rows takes, so that its sums stay in registers
 // There is no include guard: it is meant to be included again.
 
-template <int kRows, int kPanels, int kVectors>
+template <int kRows, int kPanels, int kVectors, bool kFar>
 inline void MultiplyTile(const ByteTile& tile, int row, int panel) {
   constexpr int kAll = kPanels * kVectors;
   Vec sums[kRows][kAll];
@@ -23,7 +23,9 @@ inline void MultiplyTile(const ByteTile& tile, int row, int panel) {
     for (int r = 0; r < kRows; ++r) factors[r] = Spread(a + r * tile.a_row);
 #pragma GCC unroll 16
     for (int v = 0; v < kAll; ++v) {
-      const Column column = Load(b + (v / kVectors) * tile.panel_bytes + (v % kVectors) * kLanes * kByteQuad);
+      const int8_t* const from = b + (v / kVectors) * tile.panel_bytes + (v % kVectors) * kLanes * kByteQuad;
+      if constexpr (kFar) __builtin_prefetch(from + kFarAhead);
+      const Column column = Load(from);
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) sums[r][v] = Dot(sums[r][v], factors[r], column);
     }
@@ -38,7 +40,13 @@ inline void MultiplyTile(const ByteTile& tile, int row, int panel) {
 // kPanels at once from `panel` on, then what is left by halves.
 template <int kRows, int kVectors, int kPanels>
 inline void MultiplyPanels(const ByteTile& tile, int row, int panel) {
-  for (; panel + kPanels <= tile.panels; panel += kPanels) MultiplyTile<kRows, kPanels, kVectors>(tile, row, panel);
+  for (; panel + kPanels <= tile.panels; panel += kPanels) {
+    // Several rows have enough to do while panels come.
+    if (kRows == 1 && tile.far)
+      MultiplyTile<kRows, kPanels, kVectors, kRows == 1>(tile, row, panel);
+    else
+      MultiplyTile<kRows, kPanels, kVectors, false>(tile, row, panel);
+  }
   if constexpr (kPanels > 1) MultiplyPanels<kRows, kVectors, kPanels / 2>(tile, row, panel);
 }
 

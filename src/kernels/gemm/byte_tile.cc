@@ -33,6 +33,9 @@ void MultiplyPlain(const ByteTile& tile) {
 }
 
 #if defined(__x86_64__)
+// Panels from beyond the L2 are asked for so many bytes ahead: one row would wait for them. Near ones only lose by it.
+constexpr int64_t kFarAhead = 1024;
+
 template <class T>
 inline T Read(const void* from) {
   T value;

@@ -27,6 +27,7 @@ struct ByteTile {
   int panels = 0;
   int vectors = 0;          // of a panel: 1 to 4
   int64_t lanes = 0;        // the kernel's; any for the plain one
+  bool far = false;         // the panels come from beyond the L2: says how they are read, not what is summed
   int32_t* sums = nullptr;  // [row][panel][vector][lane]
 };
 

@@ -34,6 +34,7 @@ TEST(ByteTile, EveryKernelSumsExactly) {
                              .panels = panels,
                              .vectors = vectors,
                              .lanes = lanes,
+                             .far = panels % 2 == 0,
                              .sums = sums.data()});
             for (int64_t r = 0, at = 0; r < rows; ++r)
               for (int64_t panel = 0; panel < panels; ++panel)

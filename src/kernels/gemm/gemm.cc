@@ -199,7 +199,8 @@ PackedMatrix<T>::PackedMatrix(int64_t k, int64_t n, const MatrixView<T>& b, bool
 
 template <class T>
 void PackedMatrix<T>::Multiply(int64_t m, const T* a, int64_t a_row, const T* bias, bool accumulate, T* c,
-                               int64_t c_row, ThreadTeam* team, int threads) const noexcept {
+                               int64_t c_row, ThreadTeam* team, int threads,
+                               const RowFinish<T>& finish) const noexcept {
   if (m <= 0 || n_ <= 0) return;
   if (k_ == 0) a_row = 0;  // A may have no memory to point into
   const int64_t width = WidthOf<T>(*variant_);
@@ -224,6 +225,10 @@ void PackedMatrix<T>::Multiply(int64_t m, const T* a, int64_t a_row, const T* bi
       block.b = panels_.get() + panel * block.panel_stride + depth * width;
       block.bias = bias != nullptr ? bias + panel * width : nullptr;
       block.accumulate = accumulate || depth > 0;
+      if (depth + block.k == k_) {
+        block.finish = finish;
+        if (finish.added != nullptr) block.finish.added += panel * width;
+      }
       Run(*variant_, block);
       depth += block.k;
     } while (depth < k_ && !StopRequested());

@@ -72,6 +72,14 @@ struct ScatteredRows {
   int64_t segment = 0;
 };
 
+// What is done to each row of C[m,n] once its sums are complete, before it is stored: plus `added` [n] (null = 0), then
+// negative numbers become 0.
+template <class T>
+struct RowFinish {
+  const T* added = nullptr;
+  bool relu = false;
+};
+
 struct GemmVariant;
 
 // B[k,n] packed once for many products. T: float, double. Bound to the instruction set that was active when it was
@@ -87,10 +95,11 @@ class PackedMatrix {
   int64_t n() const { return n_; }
   int64_t bytes() const { return bytes_; }
 
-  // C[m,n] = A B + bias (bias [n], null = 0; not with `accumulate`), or C + A B. Rows of A: k consecutive numbers,
-  // `a_row` apart. Thread safe; errors of the sums as for MatMul. No allocation.
+  // C[m,n] = A B + bias (bias [n], null = 0; not with `accumulate`), or C + A B, then `finish`. Rows of A: k
+  // consecutive numbers, `a_row` apart. Thread safe; errors of the sums, which begin with the bias, as for MatMul. No
+  // allocation.
   void Multiply(int64_t m, const T* a, int64_t a_row, const T* bias, bool accumulate, T* c, int64_t c_row,
-                ThreadTeam* team = nullptr, int threads = 0) const noexcept;
+                ThreadTeam* team = nullptr, int threads = 0, const RowFinish<T>& finish = {}) const noexcept;
   // The same, without `accumulate`, on the calling thread: A has rows.size() rows of k = segments.size() * segment.
   void Multiply(const ScatteredRows<T>& a, const T* bias, T* c, int64_t c_row) const noexcept;
 

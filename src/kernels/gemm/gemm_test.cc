@@ -211,6 +211,41 @@ TEST(PackedMatrix, TakesRowsInPieces) {
   });
 }
 
+template <class T>
+void CompareFinish() {
+  for (const int64_t m : {1, 7})
+    for (const int64_t n : {3, 64, 65, 131})
+      for (const int64_t k : {0, 5, 1025}) {
+        const auto a = Random<T>(1, m * k), b = Random<T>(2, k * n), added = Random<T>(3, n);
+        const PackedMatrix<T> packed(k, n, {b.data(), n, 1});
+        std::vector<T> plain(static_cast<size_t>(m * n)), got = plain;
+        packed.Multiply(m, a.data(), k, nullptr, false, plain.data(), n);
+        for (const bool adds : {false, true})
+          for (const bool relu : {false, true}) {
+            packed.Multiply(m, a.data(), k, nullptr, false, got.data(), n, nullptr, 0,
+                            {.added = adds ? added.data() : nullptr, .relu = relu});
+            for (size_t i = 0; i < got.size(); ++i) {
+              T expected = plain[i] + (adds ? added[i % static_cast<size_t>(n)] : T(0));
+              if (relu && expected < 0) expected = 0;
+              ASSERT_EQ(got[i], expected) << m << " " << n << " " << k << " at " << i;
+            }
+          }
+      }
+}
+TEST(PackedMatrix, FinishesRowsUnderEachIsa) {
+  ForEachIsa([] {
+    CompareFinish<float>();
+    CompareFinish<double>();
+  });
+}
+
+TEST(PackedMatrix, ReluKeepsNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), one = 1;
+  float c = 0;
+  PackedMatrix<float>(1, 1, {&one, 1, 1}).Multiply(1, &nan, 1, nullptr, false, &c, 1, nullptr, 0, {.relu = true});
+  EXPECT_TRUE(std::isnan(c));
+}
+
 TEST(PackedMatrix, FlushesDenormalsInItsCopyOrKeepsThem) {
   const float b = 1e-40f, a = 1e20f;
   float c = -1;

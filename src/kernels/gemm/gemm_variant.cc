@@ -53,7 +53,12 @@ struct GemmOp {
       for (int r = 0; r < kRows; ++r) a[r] += block.segments[segment] - block.segments[segment - 1];
     }
     for (int r = 0; r < kRows; ++r)
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, c + r * block.c_row + v * lanes);
+      for (int v = 0; v < kVectors; ++v) {
+        auto y = sums[r][v];
+        if (block.finish.added != nullptr) y = hn::Add(y, hn::LoadU(d, block.finish.added + column + v * lanes));
+        if (block.finish.relu) y = hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), y);
+        hn::StoreU(y, d, c + r * block.c_row + v * lanes);
+      }
   }
 };
 
@@ -72,7 +77,9 @@ HWY_INLINE void MultiplyRest(const GemmBlock<T>& block) {
   constexpr int64_t kMaxWidth = kUsed * HWY_MAX_BYTES / sizeof(T);
   HWY_ALIGN T scratch[kTileRows * kMaxWidth];
   HWY_ALIGN T bias[kMaxWidth] = {};
+  HWY_ALIGN T added[kMaxWidth] = {};
   const size_t bytes = static_cast<size_t>(block.n) * sizeof(T);
+  if (block.finish.added != nullptr) std::memcpy(added, block.finish.added, bytes);
   if (block.bias != nullptr && !block.accumulate) std::memcpy(bias, block.bias, bytes);
   for (int64_t row = 0; row < block.m; row += kTileRows) {
     GemmBlock<T> part = block;
@@ -82,6 +89,7 @@ HWY_INLINE void MultiplyRest(const GemmBlock<T>& block) {
     else
       part.a = block.a + row * block.a_row;
     part.bias = block.bias != nullptr ? bias : nullptr;
+    part.finish.added = block.finish.added != nullptr ? added : nullptr;
     part.c = scratch;
     part.c_row = width;
     T* const c = block.c + row * block.c_row;
@@ -105,6 +113,7 @@ HWY_INLINE void MultiplyBlock(const GemmBlock<T>& block) {
   rest.n = block.n % width;
   rest.b = block.b + whole * block.panel_stride;
   rest.bias = block.bias != nullptr ? block.bias + whole * width : nullptr;
+  if (block.finish.added != nullptr) rest.finish.added = block.finish.added + whole * width;
   rest.c = block.c + whole * width;
   switch ((rest.n + lanes - 1) / lanes) {
     case 0:

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "onnx_proto/config.h"
+#include "kernels/gemm/gemm.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
@@ -23,6 +23,7 @@ struct GemmBlock {
   int64_t panel_stride = 0, step = 0;
   const T* bias = nullptr;  // [n], null = 0; not read when accumulate
   bool accumulate = false;
+  RowFinish<T> finish;
   T* c = nullptr;
   int64_t c_row = 0;
 };

@@ -23,5 +23,8 @@ void Quantize(const float* x, const float* scales, const double* zeros, TensorTy
               bool saturate, void* y, const ScaleGrid& grid);
 // y = (x - zero) * scale.
 void Dequantize(const double* x, const float* scales, const double* zeros, float* y, const ScaleGrid& grid);
+// The same of int8, or uint8 when not `is_signed`; fast where neighbours share a scale.
+void DequantizeBytes(const void* x, bool is_signed, const float* scales, const double* zeros, float* y,
+                     const ScaleGrid& grid);
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -60,5 +60,18 @@ TEST(Quantize, ComesBack) {
   EXPECT_THAT(y, ElementsAre(0, -1.5f, -0x1p30f));
 }
 
+TEST(Quantize, BytesComeBack) {
+  const int8_t x[] = {1, -2, 127, -128, 0, 5};
+  const float scales[] = {0.5f, 2};
+  const double zeros[] = {1, -3};
+  float y[6];
+  DequantizeBytes(x, true, scales, zeros, y, {.n = 6});
+  EXPECT_THAT(y, ElementsAre(0, -1.5f, 63, -64.5f, -0.5f, 2));
+  DequantizeBytes(x, true, scales, zeros, y, {.outer = 3, .n = 2, .step = 1});
+  EXPECT_THAT(y, ElementsAre(0, 2, 63, -250, -0.5f, 16));
+  DequantizeBytes(x, false, scales, zeros, y, {.n = 2, .inner = 3, .step = 1});
+  EXPECT_THAT(y, ElementsAre(0, 126.5f, 63, 262, 6, 16));
+}
+
 }  // namespace
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -39,12 +39,16 @@ struct LeftRows {
 
 inline int64_t QuadsOf(int64_t k) { return (k + kByteQuad - 1) / kByteQuad; }
 
+// What an L2 holds, at least.
+inline constexpr int64_t kL2Bytes = 1 << 20;
+
 // Rows as bytes.
 template <>
 struct LeftRows<int8_t, float> {
   const ByteKernel* kernel;
   const uint8_t* codes;
   const RowCode* row_codes;
+  int64_t groups;  // whose panels are read again at the next step
 
   // The sum of integers is exact; it is scaled once, and what it begins with added then.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
@@ -64,6 +68,7 @@ struct LeftRows<int8_t, float> {
                       .panels = kPanels,
                       .vectors = kVectors,
                       .lanes = lanes,
+                      .far = panel_bytes * groups > kL2Bytes,
                       .sums = products});
     for (int r = 0; r < kRows; ++r) {
       const RowCode& code = row_codes[row + r];
@@ -168,7 +173,7 @@ inline LeftRows<int8_t, float> Left(int8_t, const PackedSizes<float>& w, const R
     code.scale += range.spoilt;
     share.row_codes[row] = code;
   }
-  return {w.bytes, share.codes, share.row_codes};
+  return {w.bytes, share.codes, share.row_codes, share.group_end - share.group_begin};
 }
 
 // That of all steps of all rows of a part.

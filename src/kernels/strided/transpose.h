@@ -27,6 +27,27 @@ inline void TransposeFour(const T* from, int64_t from_row, T* to, int64_t to_row
   for (int j = 0; j < 4; ++j) std::memcpy(to + j * to_row, &columns[j], sizeof(Four));
 }
 
+// The same of bytes, for i < 16, j < 16: interleaving row i with row i + 8, four times, turns the square.
+template <class T>
+inline void TransposeSixteen(const T* from, int64_t from_row, T* to, int64_t to_row) {
+  static_assert(sizeof(T) == 1);
+  using Sixteen = uint8_t __attribute__((vector_size(16)));
+  Sixteen a[16], b[16];
+  for (int i = 0; i < 16; ++i) std::memcpy(&a[i], from + i * from_row, sizeof(Sixteen));
+  const auto turn = [](const Sixteen* in, Sixteen* out) {
+    for (int i = 0; i < 8; ++i) {
+      out[2 * i] = __builtin_shufflevector(in[i], in[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      out[2 * i + 1] =
+          __builtin_shufflevector(in[i], in[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+  };
+  turn(a, b);
+  turn(b, a);
+  turn(a, b);
+  turn(b, a);
+  for (int j = 0; j < 16; ++j) std::memcpy(to + j * to_row, &a[j], sizeof(Sixteen));
+}
+
 // to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns; in squares, so that each cache line is used
 // whole while it is near, one after the other along the rows of `to`: few streams are written at once.
 template <class T>
@@ -37,6 +58,12 @@ void TransposeInto(const T* from, int64_t from_row, T* to, int64_t to_row, int64
     for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
       const int64_t i1 = std::min(rows, i0 + kSide);
       int64_t j = j0;
+      if constexpr (sizeof(T) == 1 && std::is_trivially_copyable_v<T>) {
+        if (i1 - i0 == kSide && j1 - j0 == kSide) {
+          TransposeSixteen(from + i0 * from_row + j0, from_row, to + j0 * to_row + i0, to_row);
+          continue;
+        }
+      }
       if constexpr (sizeof(T) == 4 && std::is_trivially_copyable_v<T>) {
         for (; j + 4 <= j1; j += 4) {
           int64_t i = i0;

@@ -224,23 +224,31 @@ int64_t Window::KernelSize() const { return Size(kernel); }
 std::vector<int64_t> WindowTable(const Window& window, int64_t first, int64_t last) {
   const size_t axes = window.in.size();
   const int64_t places = window.KernelSize();
-  std::vector<int64_t> table(static_cast<size_t>((last - first) * places)), o(axes), k(axes);
-  size_t at = 0;
-  for (int64_t output = first; output < last; ++output) {
-    Split(output, window.out, o);
-    for (int64_t place = 0; place < places; ++place) {
-      Split(place, window.kernel, k);
-      int64_t offset = 0;
-      for (size_t d = 0; d < axes; ++d) {
-        const int64_t i = o[d] * window.stride[d] - window.begin[d] + k[d] * window.dilation[d];
-        if (i >= window.in[d] + window.end[d]) {
-          offset = kBeyond;
-          break;
+  std::vector<int64_t> table(static_cast<size_t>((last - first) * places)), o(axes);
+  if (table.empty()) return table;
+  // What is seen along one axis after the other, each place of those before with each of the axis.
+  std::vector<int64_t> seen(static_cast<size_t>(places)), longer(seen.size());
+  Split(first, window.out, o);
+  for (int64_t* to = table.data(); to != table.data() + table.size(); to += places) {
+    size_t count = 1;
+    seen[0] = 0;
+    for (size_t d = 0; d < axes; ++d) {
+      const int64_t begin = o[d] * window.stride[d] - window.begin[d], in = window.in[d], kernel = window.kernel[d];
+      int64_t* next = longer.data();
+      for (size_t p = 0; p < count; ++p)
+        for (int64_t k = 0, i = begin; k < kernel; ++k, i += window.dilation[d], ++next) {
+          if (i >= in + window.end[d] || seen[p] == kBeyond)
+            *next = kBeyond;
+          else
+            *next = i < 0 || i >= in || seen[p] < 0 ? kPadding : seen[p] * in + i;
         }
-        if (i < 0 || i >= window.in[d]) offset = kPadding;
-        if (offset >= 0) offset = offset * window.in[d] + i;
-      }
-      table[at++] = offset;
+      count *= static_cast<size_t>(kernel);
+      std::swap(seen, longer);
+    }
+    std::copy_n(seen.data(), places, to);
+    for (size_t d = axes; d-- > 0;) {
+      if (++o[d] < window.out[d]) break;
+      o[d] = 0;
     }
   }
   return table;

@@ -2,8 +2,9 @@
 // FusedElementwise (onnxseq.internal 1): the nodes of graph `steps` one after the other, each elementwise (OpDef), the
 // last giving the output. Made by passes/fuse_elementwise.cc, never written to files. The steps go over the elements
 // together, a block of them at a time, so that what lies between two steps stays in the cache: every step's own row
-// function, as RunRows would call it, so to the bit what the nodes give one by one. Where a step's result has not the
-// shape of the output, broadcast only later, the nodes do run one by one.
+// function, as RunRows would call it, so to the bit what the nodes give one by one. The nodes do run one by one where
+// all inputs have less than `together_from` elements, which stay in the cache anyway, and where a step's result has not
+// the shape of the output, broadcast only later.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,27 +23,30 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Elements of a block: two or three blocks of floats fit into the first-level cache beside the operands.
-constexpr int64_t kBlock = 2048;
+// Elements of a block: two or three blocks of floats fit into a part of the second-level cache, and what setting up a
+// step's rows costs is little beside them.
+constexpr int64_t kBlock = 8192;
 // Bytes of an element between two steps: at most a double.
 constexpr int64_t kMaxElement = 8;
 
 // What a run keeps of the steps takes no memory from the system.
 constexpr size_t kMaxSteps = kMaxFusedSteps;
 
-constexpr std::string_view kSteps = "steps";
+constexpr std::string_view kSteps = "steps", kTogetherFrom = "together_from";
 
 struct Step {
   const NodeProto* node;
   const OpDef* op;
   std::vector<InputCheck> checks;
   std::vector<int> inputs;  // of the fused node, from its number of inputs on results of steps; -1 for absent
+  std::vector<bool> last;   // of each input: nobody after it uses the same
   int tile = -1;            // where its block goes; of the last step, to the output
 };
 
 struct Chain : OpState {
   int inputs = 0;
   int tiles = 0;
+  int64_t together_from = 0;
   std::vector<Step> steps;
 };
 
@@ -65,6 +69,22 @@ void AssignTiles(Chain& chain) {
   }
 }
 
+void FindLastUses(Chain& chain, const NodeProto& node) {
+  std::vector<bool> used(static_cast<size_t>(chain.inputs) + chain.steps.size(), false);
+  // A value given twice is never taken.
+  for (size_t i = 0; i < node.input().size(); ++i) used[i] = std::ranges::count(node.input(), node.input(i)) > 1;
+  for (size_t k = chain.steps.size(); k-- > 0;) {
+    Step& step = chain.steps[k];
+    step.last.assign(step.inputs.size(), false);
+    for (size_t i = step.inputs.size(); i-- > 0;) {
+      if (step.inputs[i] < 0) continue;
+      const auto input = static_cast<size_t>(step.inputs[i]);
+      step.last[i] = !used[input];
+      used[input] = true;
+    }
+  }
+}
+
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   const GraphProto& graph = ctx.attrs().Graph(kSteps);
   const int64_t opset = ctx.attrs().Int("opset");
@@ -79,7 +99,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
     if (op == nullptr || op->elementwise == 0 || node.output_size() != 1)
       FailAttribute(kSteps, fmt::format("holds {}, which is not elementwise", node.op_type().as_string()));
     CheckNode(*op, node);
-    Step step{&node, op, InputChecks(*op, node), {}};
+    Step step{&node, op, InputChecks(*op, node), {}, {}};
     for (size_t i = 0; i < node.input().size(); ++i) {
       const auto place = places.find(node.input(i));
       if (place == places.end() && !node.input(i).empty())
@@ -97,6 +117,8 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   if (graph.output_size() != 1 || chain->steps.empty() || graph.output(0).name() != chain->steps.back().node->output(0))
     FailAttribute(kSteps, "must give the result of its last node alone");
   AssignTiles(*chain);
+  FindLastUses(*chain, ctx.node());
+  chain->together_from = ctx.attrs().Int(kTogetherFrom, 0);
   return chain;
 }
 
@@ -110,10 +132,14 @@ class Fusion {
   Fusion(RunContext& outer, const Chain& chain) : outer_(outer), chain_(chain), last_(chain.steps.size() - 1) {}
 
   void Run() {
-    Enter(0);
+    if (IsLarge()) Enter(0);
     if (done_) return;
     one_by_one_ = true;
-    for (size_t k = 0; k < chain_.steps.size(); ++k) RunStep(k);
+    for (size_t k = 0; k < chain_.steps.size(); ++k) {
+      RunStep(k);
+      for (size_t i = 0; i < chain_.steps[k].inputs.size(); ++i)
+        if (chain_.steps[k].last[i] && chain_.steps[k].inputs[i] >= chain_.inputs) ResultOf(k, i) = Value();
+    }
   }
 
  private:
@@ -128,6 +154,13 @@ class Fusion {
     const Tensor* last = nullptr;
   };
 
+  bool IsLarge() const {
+    if (chain_.together_from == 0) return true;
+    for (int i = 0; i < chain_.inputs; ++i)
+      if (outer_.input(i).IsTensor() && outer_.tensor(i).NumElements() >= chain_.together_from) return true;
+    return false;
+  }
+
   void Enter(size_t k) { k < chain_.steps.size() ? RunStep(k) : RunTogether(); }
   void RunStep(size_t k);
 
@@ -136,6 +169,17 @@ class Fusion {
     const int input = chain_.steps[k].inputs[static_cast<size_t>(i)];
     if (input < 0) return nothing;
     return input < chain_.inputs ? outer_.input(input) : results_[static_cast<size_t>(input - chain_.inputs)];
+  }
+
+  // The result of a step that is input i of step k.
+  Value& ResultOf(size_t k, size_t i) {
+    return results_[static_cast<size_t>(chain_.steps[k].inputs[i] - chain_.inputs)];
+  }
+  Value TakeInput(size_t k, int i) {
+    const auto at = static_cast<size_t>(i);
+    const int input = chain_.steps[k].inputs[at];
+    if (!one_by_one_ || input < 0 || !chain_.steps[k].last[at]) return InputOf(k, i);
+    return input < chain_.inputs ? outer_.TakeInput(input) : std::exchange(ResultOf(k, at), Value());
   }
 
   void Take(size_t k, const RowsCall& call) {
@@ -243,7 +287,7 @@ class Fusion::StepContext final : public RunContext {
   const OpDef& op() const override { return *step_.op; }
   int input_size() const override { return static_cast<int>(step_.inputs.size()); }
   const Value& input(int i) const override { return fusion_.InputOf(k_, i); }
-  Value TakeInput(int i) override { return input(i); }
+  Value TakeInput(int i) override { return fusion_.TakeInput(k_, i); }
   int output_size() const override { return 1; }
   bool HasOutput(int) const override { return true; }
   void SetOutput(int, Value value) override {
@@ -307,7 +351,9 @@ std::span<const OpDef> fused_elementwise_ops() {
        .since_version = 1,
        .inputs = {{.name = "inputs", .types = kTypes, .count = FormalCount::kVariadic}},
        .outputs = {{"output", kTypes}},
-       .attributes = {{kSteps, AttrKind::kGraph, true}, {"opset", AttrKind::kInt, true}},
+       .attributes = {{kSteps, AttrKind::kGraph, true},
+                      {"opset", AttrKind::kInt, true},
+                      {kTogetherFrom, AttrKind::kInt}},
        .shape = ShapeRule,
        .prepare = Prepare,
        .run = Run,

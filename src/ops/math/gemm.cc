@@ -36,32 +36,10 @@ struct ScaleAddFn {
   }
 };
 
-void CheckC(const RunContext& ctx, const Shape& c, int64_t m, int64_t n) {
-  const bool rows_fit = c.rank() < 2 || c[0] == m || c[0] == 1;
-  const bool columns_fit = c.rank() < 1 || c[c.rank() - 1] == n || c[c.rank() - 1] == 1;
-  if (c.rank() > 2 || !rows_fit || !columns_fit)
-    ctx.FailInput(2, fmt::format("shape {} does not broadcast to [{},{}]", c.ToString(), m, n));
-}
-
 void Run(RunContext& ctx) {
   const Tensor a = ctx.tensor(0), b = ctx.tensor(1);
-  for (int i = 0; i < 2; ++i)
-    if (ctx.tensor(i).rank() != 2)
-      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
-  MatrixProduct product;
-  product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
-  product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
-  product.m = a.dim(product.transpose_a ? 1 : 0);
-  product.k = a.dim(product.transpose_a ? 0 : 1);
-  product.n = b.dim(product.transpose_b ? 0 : 1);
-  const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
-  if (rows != product.k) {
-    ctx.FailInput(
-        1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
-                       product.k, product.transpose_a ? "the transposed A" : "A"));
-  }
+  const MatrixProduct product = PlanGemm(ctx);
   const bool has_c = ctx.HasInput(2);
-  if (has_c) CheckC(ctx, ctx.tensor(2).shape(), product.m, product.n);
   if (ctx.op().since_version < 7 && ctx.attrs().Int("broadcast", 0) == 0 &&
       ctx.tensor(2).shape() != Shape{product.m, product.n})
     ctx.FailInput(2, fmt::format("shape {} is not [{},{}], and attribute 'broadcast' is 0",
@@ -102,24 +80,7 @@ std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
   return PackConstantFactor(ctx, ctx.attrs().Int("transB", 0) != 0);
 }
 
-void ShapeRule(InferScope& scope) {
-  const OptimShape& a = scope.InputShape(0);
-  const OptimShape& b = scope.InputShape(1);
-  for (int i = 0; i < 2; ++i) {
-    const OptimShape& shape = scope.InputShape(i);
-    if (!shape.IsUnknown() && shape.Rank() != 2)
-      scope.Fail(scope.InputSubject(i), fmt::format("must be a matrix, got {}", scope.Input(i).ToString()));
-  }
-  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0,
-               trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
-  if (!a.IsUnknown() && !b.IsUnknown()) {
-    scope.Unify(a[1 - trans_a], b[trans_b], fmt::format("the columns of {}", scope.InputSubject(0)),
-                fmt::format("the rows of {}", scope.InputSubject(1)));
-  }
-  const OptimDim m = a.IsUnknown() ? scope.Fresh() : a[trans_a];
-  const OptimDim n = b.IsUnknown() ? scope.Fresh() : b[1 - trans_b];
-  SetLikeInput(scope, 0, OptimShape{m, n});
-}
+void ShapeRule(InferScope& scope) { SetLikeInput(scope, 0, GemmShape(scope, 0, 1)); }
 
 OpDef VersionOf(int since, FormalCount c) {
   return {.domain = "",
@@ -145,6 +106,27 @@ OpDef BroadcastVersion(int since) {
 }
 
 }  // namespace
+
+MatrixProduct PlanGemm(const RunContext& ctx) {
+  const Tensor &a = ctx.tensor(0), &b = ctx.tensor(1);
+  for (int i = 0; i < 2; ++i)
+    if (ctx.tensor(i).rank() != 2)
+      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
+  MatrixProduct product;
+  product.transpose_a = ctx.attrs().Int("transA", 0) != 0;
+  product.transpose_b = ctx.attrs().Int("transB", 0) != 0;
+  product.m = a.dim(product.transpose_a ? 1 : 0);
+  product.k = a.dim(product.transpose_a ? 0 : 1);
+  product.n = b.dim(product.transpose_b ? 0 : 1);
+  const int64_t rows = b.dim(product.transpose_b ? 1 : 0);
+  if (rows != product.k) {
+    ctx.FailInput(
+        1, fmt::format("{} has {} rows for the {} columns of {}", product.transpose_b ? "transposed, it" : "it", rows,
+                       product.k, product.transpose_a ? "the transposed A" : "A"));
+  }
+  if (ctx.HasInput(2)) CheckAddend(ctx, 2, product.m, product.n);
+  return product;
+}
 
 std::span<const OpDef> gemm_ops() {
   static const OpDef ops[] = {

@@ -139,6 +139,33 @@ void ProductShape(InferScope& scope, int a_input, const OptimShape& a, int b_inp
   scope.SetTensor(0, dtype, std::move(shape));
 }
 
+void CheckAddend(const RunContext& ctx, int input, int64_t m, int64_t n) {
+  const Shape& c = ctx.tensor(input).shape();
+  const bool rows_fit = c.rank() < 2 || c[0] == m || c[0] == 1;
+  const bool columns_fit = c.rank() < 1 || c[c.rank() - 1] == n || c[c.rank() - 1] == 1;
+  if (c.rank() > 2 || !rows_fit || !columns_fit)
+    ctx.FailInput(input, fmt::format("shape {} does not broadcast to [{},{}]", c.ToString(), m, n));
+}
+
+OptimShape GemmShape(InferScope& scope, int a_input, int b_input) {
+  const OptimShape& a = scope.InputShape(a_input);
+  const OptimShape& b = scope.InputShape(b_input);
+  for (const int i : {a_input, b_input}) {
+    const OptimShape& shape = scope.InputShape(i);
+    if (!shape.IsUnknown() && shape.Rank() != 2)
+      scope.Fail(scope.InputSubject(i), fmt::format("must be a matrix, got {}", scope.Input(i).ToString()));
+  }
+  const size_t trans_a = scope.attrs().Int("transA", 0) != 0 ? 1 : 0,
+               trans_b = scope.attrs().Int("transB", 0) != 0 ? 1 : 0;
+  if (!a.IsUnknown() && !b.IsUnknown()) {
+    scope.Unify(a[1 - trans_a], b[trans_b], fmt::format("the columns of {}", scope.InputSubject(a_input)),
+                fmt::format("the rows of {}", scope.InputSubject(b_input)));
+  }
+  const OptimDim m = a.IsUnknown() ? scope.Fresh() : a[trans_a];
+  const OptimDim n = b.IsUnknown() ? scope.Fresh() : b[1 - trans_b];
+  return OptimShape{m, n};
+}
+
 std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed) {
   auto state = std::make_unique<ConstantFactor>();
   const Tensor* const b = ctx.ConstantInput(1);
@@ -151,8 +178,8 @@ std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bo
   return state;
 }
 
-void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
-                    Tensor& c) {
+void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias, Tensor& c,
+                    const Tensor& added, bool relu) {
   const auto multiply = [&]<class T>(std::type_identity<T>) {
     std::call_once(b.once, [&] {
       const int64_t k = b.b.dim(b.transposed ? 1 : 0), n = b.b.dim(b.transposed ? 0 : 1);
@@ -160,8 +187,9 @@ void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const T
       b.packed.emplace<kernels::PackedMatrix<T>>(k, n, view, b.flush_denormals);
     });
     const auto& packed = std::get<kernels::PackedMatrix<T>>(b.packed);
-    packed.Multiply(m, a.View<T>().data(), packed.k(), bias.defined() ? bias.View<T>().data() : nullptr, false,
-                    c.MutableView<T>().data(), packed.n(), &ctx.team(), ctx.threads());
+    const auto row = [](const Tensor& t) { return t.defined() ? t.View<T>().data() : nullptr; };
+    packed.Multiply(m, a.View<T>().data(), packed.k(), row(bias), false, c.MutableView<T>().data(), packed.n(),
+                    &ctx.team(), ctx.threads(), {.added = row(added), .relu = relu});
   };
   if (c.dtype() == TensorType::kDouble)
     multiply(std::type_identity<double>());

@@ -63,9 +63,19 @@ struct ConstantFactor : OpState {
 };
 // Of input 1; `transposed`: as it stands, it is [n,k].
 std::unique_ptr<ConstantFactor> PackConstantFactor(const PrepareContext& ctx, bool transposed);
-// c[m,n] = a b + bias for dense a [m,k], all of the factor's type; bias [n] is undefined for none.
-void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias,
-                    Tensor& c);
+// c[m,n] = a b + bias for dense a [m,k], then + added and the negative ones 0 with `relu`; all of the factor's type,
+// bias and added [n] undefined for none.
+void MultiplyPacked(RunContext& ctx, const ConstantFactor& b, int64_t m, const Tensor& a, const Tensor& bias, Tensor& c,
+                    const Tensor& added = Tensor(), bool relu = false);
+
+// The product that inputs 0 and 1 of a Gemm node ask for with its attributes transA and transB. InvalidArgument when
+// they are no matrices that go together, or input 2, which may be absent, does not broadcast to the result.
+MatrixProduct PlanGemm(const RunContext& ctx);
+
+// InvalidArgument where input `c` does not broadcast to [m,n].
+void CheckAddend(const RunContext& ctx, int c, int64_t m, int64_t n);
+// The shape of the product of inputs a and b, matrices, that attributes transA and transB ask for.
+OptimShape GemmShape(InferScope& scope, int a, int b);
 
 // c is an own tensor of the type of a and b.
 void Multiply(RunContext& ctx, const MatrixProduct& product, const Tensor& a, const Tensor& b, Tensor& c);

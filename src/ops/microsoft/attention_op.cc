@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "kernels/attention/attention.h"
 #include "ops/as_type.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -65,16 +63,6 @@ std::string MergedAttentionText(const NodeProto& node, int64_t opset, int past, 
   return text + "  present = Concat <axis: int = 0> (one_key, one_value)\n";
 }
 
-HeadsOf SideBySide(Tensor data, int64_t heads, int64_t dim, int64_t first) {
-  const int64_t batch = data.dim(0), length = data.dim(1), width = data.dim(2);
-  return {std::move(data), batch, heads, length, dim, length * width, dim, width, first};
-}
-
-HeadsOf AsAxis(Tensor data) {
-  const int64_t batch = data.dim(0), heads = data.dim(1), length = data.dim(2), dim = data.dim(3);
-  return {std::move(data), batch, heads, length, dim, heads * length * dim, length * dim, dim, 0};
-}
-
 int64_t PastLength(const RunContext& ctx, int past, const HeadsOf& now) {
   if (!ctx.HasInput(past)) return 0;
   const Shape& shape = ctx.tensor(past).shape();
@@ -107,45 +95,22 @@ HeadsOf Cached(const RunContext& ctx, int past, const HeadsOf& now, std::span<co
   return all;
 }
 
-Tensor Attend(RunContext& ctx, const AttentionJob& job) {
+Tensor Attend(RunContext& ctx, const AttentionJob& job, const Tensor& bias) {
   const HeadsOf &q = job.q, &k = job.k, &v = job.v;
   Tensor y(TensorType::kFloat, Shape{q.batch, q.length, q.heads * v.dim});
   // The scores of nothing may be more than memory holds.
   if (y.NumElements() == 0) return y;
-  const auto view = [](const HeadsOf& heads) {
-    return kernels::HeadView<const float>{heads.data.View<float>().data() + heads.offset, heads.batch_stride,
-                                          heads.head_stride, heads.row_stride};
-  };
-  kernels::AttentionArgs<float> args;
-  args.batch = q.batch;
-  args.q_heads = q.heads;
-  args.kv_heads = k.heads;
-  args.q_length = q.length;
-  args.kv_length = k.length;
-  args.dim = q.dim;
-  args.v_dim = v.dim;
-  args.q = view(q);
-  args.k = view(k);
-  args.v = view(v);
-  args.y = {y.MutableView<float>().data(), q.length * q.heads * v.dim, v.dim, q.heads * v.dim};
-  args.scale = job.scale != 0 ? job.scale : 1 / std::sqrt(static_cast<float>(q.dim));
-  args.softcap = job.softcap;
-  args.offsets = job.offsets.data();
-  args.valid = job.valid.empty() ? nullptr : job.valid.data();
-  args.left = job.left;
-  args.right = job.right;
-  if (job.bias.defined()) {
-    const bool by_head = job.bias.dim(1) != 1;
-    args.bias = job.bias.View<float>().data();
+  kernels::AttentionArgs<float> args =
+      AttentionArgsOf<float>(job, {y.MutableView<float>().data(), q.length * q.heads * v.dim, v.dim, q.heads * v.dim});
+  if (bias.defined()) {
+    args.bias = bias.View<float>().data();
     args.mask_length = k.length;
-    args.mask_batch = job.bias.dim(1) * q.length * k.length;
-    args.mask_head = by_head ? q.length * k.length : 0;
+    args.mask_batch = bias.dim(1) * q.length * k.length;
+    args.mask_head = bias.dim(1) != 1 ? q.length * k.length : 0;
     args.mask_row = k.length;
     args.mask_column = 1;
   }
-  const int64_t work = std::max<int64_t>(1, q.length * k.length * (q.dim + v.dim));
-  ctx.ParallelFor(q.batch * q.heads, std::max<int64_t>(1, 4 * kElementGrain / work),
-                  [&](int64_t begin, int64_t end) { kernels::Attend(args, begin, end); });
+  Attend(ctx, args);
   return y;
 }
 

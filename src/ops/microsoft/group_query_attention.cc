@@ -129,15 +129,15 @@ void Run(RunContext& ctx) {
   job.q = parts.q;
   job.k = Cached(ctx, kPastKey, parts.k, starts, length);
   job.v = Cached(ctx, kPastValue, parts.v, starts, length);
-  job.bias = ScoreBias(ctx, -1, kBias, job.q, job.k, 0);
+  const Tensor bias = ScoreBias(ctx, -1, kBias, job.q, job.k, 0);
   job.offsets = starts;
   if (attrs.Int("causal", 1) != 0) job.right = 0;
   const int64_t window = attrs.Int("local_window_size", -1);
   if (window > 0) job.left = window - 1;
-  job.scale = attrs.Float("scale", 0);
+  if (const float scale = attrs.Float("scale", 0); scale != 0) job.scale = scale;
   job.softcap = attrs.Float("softcap", 0);
   const TensorType type = ctx.tensor(kQuery).dtype();
-  ctx.SetOutput(0, AsType(Attend(ctx, job), type));
+  ctx.SetOutput(0, AsType(Attend(ctx, job, bias), type));
   ctx.SetOutput(1, AsType(job.k.data, type));
   ctx.SetOutput(2, AsType(job.v.data, type));
 }

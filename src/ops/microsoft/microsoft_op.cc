@@ -117,32 +117,9 @@ OpDef QuantizedUnaryOp(std::string_view type, std::vector<AttrDef> attributes,
           .body = body};
 }
 
-OpDef QuantizedBinaryOp(std::string_view type, std::string (*body)(const NodeProto&, int64_t)) {
-  return {.domain = kMicrosoft,
-          .type = type,
-          .since_version = 1,
-          .inputs = {{"A", kByteTypes, "T"},
-                     {"A_scale", kFloat32},
-                     Optional("A_zero_point", kByteTypes, "T"),
-                     {"B", kByteTypes, "T"},
-                     {"B_scale", kFloat32},
-                     Optional("B_zero_point", kByteTypes, "T"),
-                     {"C_scale", kFloat32},
-                     Optional("C_zero_point", kByteTypes, "T")},
-          .outputs = {{"C", kByteTypes, "T"}},
-          .attributes = {},
-          .body = body};
-}
-
 std::string QuantizedUnaryText(const NodeProto& node, int64_t opset, std::string_view nodes) {
   return "(X, X_scale, X_zero_point, Y_scale, Y_zero_point) => (Y) {\n" + DequantizeText("x", "X") +
          std::string(nodes) + QuantizeText(node, 4, opset, "y", "Y", "X") + "}";
-}
-
-std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::string_view op) {
-  return "(A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point) => (C) {\n" +
-         DequantizeText("a", "A") + DequantizeText("b", "B") + fmt::format("  c = {} (a, b)\n", op) +
-         QuantizeText(node, 7, opset, "c", "C", "A") + "}";
 }
 
 std::string ChannelsFirstText(std::string_view to, std::string_view from, size_t rank) {

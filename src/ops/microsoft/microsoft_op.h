@@ -43,14 +43,11 @@ std::string DequantizeText(std::string_view to, std::string_view x);
 // is absent. Throws Unsupported for an absent one before operator set 15, which cannot say that.
 std::string QuantizeText(const NodeProto& node, int zero_point, int64_t opset, std::string_view from,
                          std::string_view y, std::string_view like);
-// Definitions of quantised operators of one operand and of two, which broadcast.
+// Definition of a quantised operator of one operand.
 OpDef QuantizedUnaryOp(std::string_view type, std::vector<AttrDef> attributes,
                        std::string (*body)(const NodeProto&, int64_t));
-OpDef QuantizedBinaryOp(std::string_view type, std::string (*body)(const NodeProto&, int64_t));
-// Their bodies. A body of (X, its scale and zero point, those of Y) => Y: `nodes` make floats y of floats x.
+// Its body. A body of (X, its scale and zero point, those of Y) => Y: `nodes` make floats y of floats x.
 std::string QuantizedUnaryText(const NodeProto& node, int64_t opset, std::string_view nodes);
-// A body of (A, B, each with scale and zero point, those of C) => C with C = op (A, B).
-std::string QuantizedBinaryText(const NodeProto& node, int64_t opset, std::string_view op);
 // `to` = `from` with its channels moved from the end of `rank` axes to the second place, or back; of any rank for 0.
 std::string ChannelsFirstText(std::string_view to, std::string_view from, size_t rank);
 std::string ChannelsLastText(std::string_view to, std::string_view from, size_t rank);

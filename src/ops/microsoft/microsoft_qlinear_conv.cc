@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv of com.microsoft: Conv of quantised tensors, quantised again; weights have one scale and zero point, or
-// one for each output channel, and the bias counts in steps of x_scale w_scale. With channels_last those of x and y are
-// the last axis. Written as nodes of other operators.
+// QLinearConv of com.microsoft: that of ai.onnx; with channels_last the channels of x and y are the last axis. Written
+// as nodes of other operators.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/OperatorKernels.md
 #include <fmt/format.h>
 
@@ -12,21 +11,17 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-std::string Body(const NodeProto& node, int64_t opset) {
-  const NodeAttributes attrs(node);
-  const bool last = attrs.Int("channels_last", 0) != 0;
+std::string Body(const NodeProto& node, int64_t /*opset*/) {
+  const bool last = NodeAttributes(node).Int("channels_last", 0) != 0;
   std::string text = "(X, X_scale, X_zero_point, W, W_scale, W_zero_point, Y_scale, Y_zero_point, B) => (Y) {\n";
-  text += DequantizeText("given", "X");
-  text += last ? ChannelsFirstText("x", "given", 0) : "  x = Identity (given)\n";
-  text += "  w = DequantizeLinear <axis: int = 0> (W, W_scale, W_zero_point)\n";
-  if (HasInput(node, 8))
-    text += "  steps = Cast <to: int = 1> (B)\n  scale = Mul (X_scale, W_scale)\n  b = Mul (steps, scale)\n";
-  text += fmt::format(R"(  sums = Conv <auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group,
-    kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides> (x, w{})
+  if (last) text += ChannelsFirstText("x", "X", 0);
+  text += fmt::format(R"(  {} = QLinearConv <auto_pad: string = @auto_pad, dilations: ints = @dilations,
+    group: int = @group, kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides>
+    ({}, X_scale, X_zero_point, W, W_scale, W_zero_point, Y_scale, Y_zero_point{})
 )",
-                      HasInput(node, 8) ? ", b" : "");
-  text += last ? ChannelsLastText("y", "sums", 0) : "  y = Identity (sums)\n";
-  return text + QuantizeText(node, 7, opset, "y", "Y", "X") + "}";
+                      last ? "y" : "Y", last ? "x" : "X", HasInput(node, 8) ? ", B" : "");
+  if (last) text += ChannelsLastText("Y", "y", 0);
+  return text + "}";
 }
 
 }  // namespace

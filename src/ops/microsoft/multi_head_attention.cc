@@ -114,11 +114,12 @@ void Run(RunContext& ctx) {
   job.offsets.assign(static_cast<size_t>(job.q.batch), past);
   job.k = cached ? Cached(ctx, kPastKey, parts.k, job.offsets, length) : parts.k;
   job.v = cached ? Cached(ctx, kPastValue, parts.v, job.offsets, length) : parts.v;
-  job.bias = ScoreBias(ctx, kMask, kAttentionBias, job.q, job.k, ctx.attrs().Float("mask_filter_value", -10000));
+  const Tensor bias =
+      ScoreBias(ctx, kMask, kAttentionBias, job.q, job.k, ctx.attrs().Float("mask_filter_value", -10000));
   if (ctx.attrs().Int("unidirectional", 0) != 0) job.right = 0;
-  job.scale = ctx.attrs().Float("scale", 0);
+  if (const float scale = ctx.attrs().Float("scale", 0); scale != 0) job.scale = scale;
   const TensorType type = ctx.tensor(kQuery).dtype();
-  ctx.SetOutput(0, AsType(Attend(ctx, job), type));
+  ctx.SetOutput(0, AsType(Attend(ctx, job, bias), type));
   if (ctx.HasOutput(1)) ctx.SetOutput(1, AsType(job.k.data, type));
   if (ctx.HasOutput(2)) ctx.SetOutput(2, AsType(job.v.data, type));
 }

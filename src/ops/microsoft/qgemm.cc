@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // QGemm: alpha op(A) op(B) + C of quantised matrices, where C counts in steps of alpha a_scale b_scale; as floats, or
-// quantised by y_scale and y_zero_point. B has one scale and zero point, or one for each column. Written as nodes of
-// other operators. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QGemm
+// quantised by y_scale and y_zero_point. B has one scale and zero point, or one for each column.
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QGemm
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "kernels/strided/transpose.h"
+#include "ops/math/elementwise_op.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "ops/quantize/integer_product.h"
 
@@ -12,21 +16,76 @@ namespace {
 
 constexpr TypeSet kQGemmResults = kByteTypes | kFloat32;
 
-std::string Body(const NodeProto& node, int64_t opset) {
-  const NodeAttributes attrs(node);
-  std::string text = "(A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point) => (y) {\n";
-  const auto turned = [&](std::string_view attribute) {
-    return attrs.Int(attribute, 0) != 0 ? "Transpose" : "Identity";
-  };
-  text += fmt::format("  a = {} (A)\n  b = {} (B)\n", turned("transA"), turned("transB"));
-  text += "  product = MatMulInteger (a, b, a_zero_point, b_zero_point)\n";
-  text += HasInput(node, 6) ? "  sums = Add (product, C)\n" : "  sums = Identity (product)\n";
-  text += "  wide = Cast <to: int = 1> (sums)\n  both = Mul (a_scale, b_scale)\n";
-  text += fmt::format("  alpha = Constant <value: tensor = float {{{}}}> ()\n", FloatText(attrs.Float("alpha", 1)));
-  text += "  scale = Mul (both, alpha)\n";
-  text += HasInput(node, 7) ? "  scaled = Mul (wide, scale)\n" + QuantizeText(node, 8, opset, "scaled", "y", "A")
-                            : "  y = Mul (wide, scale)\n";
-  return text + "}";
+struct Turns {
+  bool a, b;
+};
+Turns TurnsOf(const NodeAttributes& attrs) { return {attrs.Int("transA", 0) != 0, attrs.Int("transB", 0) != 0}; }
+
+Tensor Turned(const Tensor& matrix) {
+  Tensor turned(matrix.dtype(), Shape{matrix.dim(1), matrix.dim(0)});
+  kernels::TransposeInto(static_cast<const uint8_t*>(matrix.data()), matrix.dim(1),
+                         static_cast<uint8_t*>(turned.mutable_data()), matrix.dim(0), matrix.dim(0), matrix.dim(1));
+  return turned;
+}
+
+// What is added to row i of [m,n]; `row` may serve as its memory.
+const int32_t* AddedRow(const Tensor& c, int64_t i, int64_t n, std::vector<int32_t>& row) {
+  if (!c.defined()) return nullptr;
+  const bool by_row = c.rank() == 2 && c.dim(0) != 1, by_column = c.rank() >= 1 && c.dim(c.rank() - 1) != 1;
+  const int32_t* const from = c.View<int32_t>().data() + (by_row ? i * c.dim(1) : 0);
+  if (by_column || n == 1) return from;
+  row.assign(static_cast<size_t>(n), from[0]);
+  return row.data();
+}
+
+void Run(RunContext& ctx) {
+  const Turns turns = TurnsOf(ctx.attrs());
+  for (const int i : {0, 3})
+    if (ctx.tensor(i).rank() != 2)
+      ctx.FailInput(i, fmt::format("must be a matrix, got {}", ctx.tensor(i).TypeString()));
+  for (const int i : {1, 2, 7, 8}) CheckOneElement(ctx, i);
+  const PlannedProduct plan =
+      PlanProduct(ctx, {0, ctx.tensor(0).shape(), turns.a}, {3, ctx.tensor(3).shape(), turns.b});
+  const int64_t m = plan.product.m, n = plan.product.n;
+  const Tensor a = turns.a ? Turned(ctx.tensor(0)) : ctx.tensor(0), c = ctx.HasInput(6) ? ctx.tensor(6) : Tensor();
+  if (c.defined()) CheckAddend(ctx, 6, m, n);
+  const Tensor sums = IntegerProduct(ctx, plan, a, 2, 3, 5);
+  const Granularity columns(ctx, 4, Shape{plan.product.k, n}, false);
+  const float alpha = ctx.attrs().Float("alpha", 1), a_scale = ctx.tensor(1).View<float>()[0];
+  std::vector<float> factors;
+  for (int64_t j = 0; j < n; ++j)
+    factors.push_back(a_scale * ctx.tensor(4).View<float>()[static_cast<size_t>(columns.PlaceOf(j))] * alpha);
+  const bool floats = !ctx.HasInput(7);
+  const TensorType type = floats ? TensorType::kFloat : ctx.tensor(ctx.HasInput(8) ? 8 : 0).dtype();
+  const kernels::ByteScale to = floats ? kernels::ByteScale() : ReadByteScale(ctx, 7, 8, type);
+  Tensor& y = ctx.AllocateOutput(0, type, plan.shape);
+  if (y.NumElements() == 0) return;
+  ctx.ParallelFor(m, std::max<int64_t>(1, kElementGrain / n), [&](int64_t begin, int64_t end) {
+    std::vector<int32_t> row;
+    for (int64_t i = begin; i < end; ++i) {
+      const int32_t* const sum = sums.View<int32_t>().data() + i * n;
+      const int32_t* const added = AddedRow(c, i, n, row);
+      if (!floats) {
+        kernels::ActiveByteRowKernels().requantize(sum, added, factors.data(), 1, n, to,
+                                                   static_cast<uint8_t*>(y.mutable_data()) + i * n);
+        continue;
+      }
+      float* const out = y.MutableView<float>().data() + i * n;
+      for (int64_t j = 0; j < n; ++j)
+        out[j] = static_cast<float>(WrapAdd(sum[j], added != nullptr ? added[j] : 0)) * factors[static_cast<size_t>(j)];
+    }
+  });
+}
+
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
+  return PackConstantBytes(ctx, 3, TurnsOf(ctx.attrs()).b);
+}
+
+void ShapeRule(InferScope& scope) {
+  const TensorType type = !scope.HasInput(7)  ? TensorType::kFloat
+                          : scope.HasInput(8) ? scope.InputType(8)
+                                              : scope.InputType(0);
+  scope.SetTensor(0, type, GemmShape(scope, 0, 3));
 }
 
 }  // namespace
@@ -47,7 +106,9 @@ std::span<const OpDef> qgemm_ops() {
                   Optional("y_zero_point", kByteTypes, "TYZ")},
        .outputs = {{"Y", kQGemmResults, "TY"}},
        .attributes = {{"alpha", AttrKind::kFloat}, {"transA", AttrKind::kInt}, {"transB", AttrKind::kInt}},
-       .body = Body},
+       .shape = ShapeRule,
+       .prepare = Prepare,
+       .run = Run},
   };
   return ops;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAdd: the sum of two quantised tensors, which broadcast, quantised again. Written as nodes of other operators.
+// QLinearAdd: the sum of two quantised tensors, which broadcast, quantised again.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearAdd
-#include "ops/microsoft/microsoft_op.h"
+#include "ops/microsoft/quantized_binary.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-std::string Body(const NodeProto& node, int64_t opset) { return QuantizedBinaryText(node, opset, "Add"); }
+void Run(RunContext& ctx) { RunQuantizedBinary(ctx, kernels::ActiveByteRowKernels().add); }
 
 }  // namespace
 
 std::span<const OpDef> qlinear_add_ops() {
-  static const OpDef ops[] = {QuantizedBinaryOp("QLinearAdd", Body)};
+  static const OpDef ops[] = {QuantizedBinaryOp("QLinearAdd", Run)};
   return ops;
 }
 

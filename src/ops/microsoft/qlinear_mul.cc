@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearMul: the product of two quantised tensors, which broadcast, quantised again. Written as nodes of other
-// operators. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearMul
-#include "ops/microsoft/microsoft_op.h"
+// QLinearMul: the product of two quantised tensors, which broadcast, quantised again.
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearMul
+#include "ops/microsoft/quantized_binary.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-std::string Body(const NodeProto& node, int64_t opset) { return QuantizedBinaryText(node, opset, "Mul"); }
+void Run(RunContext& ctx) { RunQuantizedBinary(ctx, kernels::ActiveByteRowKernels().multiply); }
 
 }  // namespace
 
 std::span<const OpDef> qlinear_mul_ops() {
-  static const OpDef ops[] = {QuantizedBinaryOp("QLinearMul", Body)};
+  static const OpDef ops[] = {QuantizedBinaryOp("QLinearMul", Run)};
   return ops;
 }
 

@@ -4,43 +4,33 @@
 // says so, and rounded once to the type of the inputs: halves come out more exact than from the operator's function
 // body, which rounds after each step. A query that sees no key gives zeros.
 // https://onnx.ai/onnx/operators/onnx__Attention.html
-#include "kernels/attention/attention.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/strided/strided_copy.h"
 #include "ops/as_type.h"
+#include "ops/nn/attention_job.h"
 #include "ops/nn/softmax_precision.h"
 #include "ops/op_helpers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Sizes as [batch, heads, length, dim], with strides into a tensor that may have them in another order.
-struct Heads {
-  int64_t batch, heads, length, dim;
-  int64_t batch_stride, head_stride, row_stride;
-};
-
-Heads HeadsOf(const RunContext& ctx, int i, const Tensor& t, std::string_view heads_attribute) {
-  if (t.rank() == 4) {
-    const int64_t n = t.dim(1), s = t.dim(2), d = t.dim(3);
-    return {t.dim(0), n, s, d, n * s * d, s * d, d};
-  }
+HeadsOf ReadHeads(const RunContext& ctx, int i, Tensor t, std::string_view heads_attribute) {
+  if (t.rank() == 4) return AsAxis(std::move(t));
   if (t.rank() != 3) ctx.FailInput(i, fmt::format("must have rank 3 or 4, got {}", t.TypeString()));
   const int64_t n = ctx.attrs().Int(heads_attribute);
   if (n < 1) ctx.Fail(fmt::format("attribute '{}'", heads_attribute), fmt::format("is {}, must be 1 or more", n));
-  if (t.dim(2) % n != 0) ctx.FailInput(i, fmt::format("{} elements are not those of {} heads", t.dim(2), n));
-  const int64_t s = t.dim(1), d = t.dim(2) / n;
-  return {t.dim(0), n, s, d, s * n * d, d, n * d};
+  const int64_t width = t.dim(2);
+  if (width % n != 0) ctx.FailInput(i, fmt::format("{} elements are not those of {} heads", width, n));
+  return SideBySide(std::move(t), n, width / n);
 }
 
 // The cache as [batch, heads, past + length, dim], dense: what was there and what came.
-Tensor Appended(const RunContext& ctx, int past_input, const Tensor& now, Heads& heads) {
+HeadsOf Appended(const RunContext& ctx, int past_input, const HeadsOf& heads) {
+  const Tensor& now = heads.data;
   int64_t past = 0;
   Tensor before;
   if (ctx.HasInput(past_input)) {
@@ -70,31 +60,29 @@ Tensor Appended(const RunContext& ctx, int past_input, const Tensor& now, Heads&
   };
   if (past > 0) copy(before, heads.heads * past * heads.dim, past * heads.dim, heads.dim, past, 0);
   copy(now, heads.batch_stride, heads.head_stride, heads.row_stride, heads.length, past);
-  heads = {heads.batch, heads.heads, total, heads.dim, heads.heads * total * heads.dim, total * heads.dim, heads.dim};
-  return all;
+  return AsAxis(std::move(all));
 }
 
-// Everything about a run but the element type.
-struct Job {
+struct Job : AttentionJob {
   TensorType computed;
-  Tensor q, k, v, mask;
-  Heads q_heads, k_heads, v_heads;
-  bool has_past = false;
-  std::vector<int64_t> offsets, valid;
+  Tensor mask;
 };
+
+int64_t WindowSide(const RunContext& ctx, std::string_view attribute) {
+  const int64_t size = ctx.attrs().Int(attribute, -1);
+  if (size < -1) ctx.Fail(fmt::format("attribute '{}'", attribute), fmt::format("is {}, must be -1 or more", size));
+  return size == -1 ? std::numeric_limits<int64_t>::max() : size;
+}
 
 Job ReadJob(const RunContext& ctx) {
   const auto is_double = [&](int i) { return ctx.tensor(i).dtype() == TensorType::kDouble; };
   Job job;
   const bool precise = ReadSoftmaxPrecision(ctx.attrs()) == TensorType::kDouble;
   job.computed = precise || is_double(0) || is_double(2) ? TensorType::kDouble : TensorType::kFloat;
-  job.q = AsType(ctx.tensor(0), job.computed);
-  job.k = AsType(ctx.tensor(1), job.computed);
-  job.v = AsType(ctx.tensor(2), job.computed);
-  job.q_heads = HeadsOf(ctx, 0, job.q, "q_num_heads");
-  job.k_heads = HeadsOf(ctx, 1, job.k, "kv_num_heads");
-  job.v_heads = HeadsOf(ctx, 2, job.v, "kv_num_heads");
-  const Heads &q = job.q_heads, &k = job.k_heads, &v = job.v_heads;
+  job.q = ReadHeads(ctx, 0, AsType(ctx.tensor(0), job.computed), "q_num_heads");
+  job.k = ReadHeads(ctx, 1, AsType(ctx.tensor(1), job.computed), "kv_num_heads");
+  job.v = ReadHeads(ctx, 2, AsType(ctx.tensor(2), job.computed), "kv_num_heads");
+  const HeadsOf &q = job.q, &k = job.k, &v = job.v;
   if (k.batch != q.batch || k.dim != q.dim || k.heads == 0 || q.heads % k.heads != 0)
     ctx.FailInput(1,
                   fmt::format("{} batch entries and {} heads of {} do not go with {} and {} heads of {} of the queries",
@@ -102,19 +90,18 @@ Job ReadJob(const RunContext& ctx) {
   if (v.batch != k.batch || v.heads != k.heads || v.length != k.length)
     ctx.FailInput(2, fmt::format("{} batch entries, {} heads and {} positions are not the {}, {} and {} of the keys",
                                  v.batch, v.heads, v.length, k.batch, k.heads, k.length));
-  job.has_past = ctx.HasInput(4);
-  if (ctx.HasInput(4) != ctx.HasInput(5)) ctx.Fail({}, "past_key and past_value must be given together");
+  const bool has_past = ctx.HasInput(4);
+  if (has_past != ctx.HasInput(5)) ctx.Fail({}, "past_key and past_value must be given together");
   int64_t past = 0;
-  if (job.has_past || ctx.HasOutput(1) || ctx.HasOutput(2)) {
-    past = job.has_past && ctx.tensor(4).rank() == 4 ? ctx.tensor(4).dim(2) : 0;
-    job.k = Appended(ctx, 4, job.k, job.k_heads);
-    job.v = Appended(ctx, 5, job.v, job.v_heads);
-    if (job.k_heads.length != job.v_heads.length)
-      ctx.FailInput(5, fmt::format("makes {} positions, the keys have {}", job.v_heads.length, job.k_heads.length));
+  if (has_past || ctx.HasOutput(1) || ctx.HasOutput(2)) {
+    past = has_past && ctx.tensor(4).rank() == 4 ? ctx.tensor(4).dim(2) : 0;
+    job.k = Appended(ctx, 4, job.k);
+    job.v = Appended(ctx, 5, job.v);
+    if (k.length != v.length) ctx.FailInput(5, fmt::format("makes {} positions, the keys have {}", v.length, k.length));
   }
   job.offsets.assign(static_cast<size_t>(q.batch), past);
   if (ctx.HasInput(6)) {
-    if (job.has_past) ctx.FailInput(6, "does not go with past_key and past_value");
+    if (has_past) ctx.FailInput(6, "does not go with past_key and past_value");
     job.valid = ReadInts(ctx, 6);
     if (static_cast<int64_t>(job.valid.size()) != q.batch)
       ctx.FailInput(6, fmt::format("has {} entries for {} batch entries", job.valid.size(), q.batch));
@@ -124,17 +111,16 @@ Job ReadJob(const RunContext& ctx) {
       job.offsets[b] = job.valid[b] - q.length;
     }
   }
+  if (ctx.attrs().Has("scale")) job.scale = ctx.attrs().Float("scale", 1);
+  job.softcap = ctx.attrs().Float("softcap", 0);
+  job.left = WindowSide(ctx, "left_window_size");
+  job.right = WindowSide(ctx, "right_window_size");
+  if (ctx.attrs().Int("is_causal", 0) != 0) job.right = 0;
   if (ctx.HasInput(3)) {
     job.mask = ctx.tensor(3);
     if (job.mask.dtype() != TensorType::kBool) job.mask = AsType(job.mask, job.computed);
   }
   return job;
-}
-
-int64_t WindowSide(const RunContext& ctx, std::string_view attribute) {
-  const int64_t size = ctx.attrs().Int(attribute, -1);
-  if (size < -1) ctx.Fail(fmt::format("attribute '{}'", attribute), fmt::format("is {}, must be -1 or more", size));
-  return size == -1 ? std::numeric_limits<int64_t>::max() : size;
 }
 
 template <class T>
@@ -163,33 +149,15 @@ void TakeMask(const RunContext& ctx, const Tensor& mask, kernels::AttentionArgs<
 
 template <class T>
 void RunTyped(RunContext& ctx, const Job& job) {
-  const Heads &q = job.q_heads, &k = job.k_heads, &v = job.v_heads;
-  kernels::AttentionArgs<T> args;
-  args.batch = q.batch;
-  args.q_heads = q.heads;
-  args.kv_heads = k.heads;
-  args.q_length = q.length;
-  args.kv_length = k.length;
-  args.dim = q.dim;
-  args.v_dim = v.dim;
-  args.q = {job.q.View<T>().data(), q.batch_stride, q.head_stride, q.row_stride};
-  args.k = {job.k.View<T>().data(), k.batch_stride, k.head_stride, k.row_stride};
-  args.v = {job.v.View<T>().data(), v.batch_stride, v.head_stride, v.row_stride};
-  args.scale = ctx.attrs().Has("scale") ? static_cast<T>(ctx.attrs().Float("scale", 1))
-                                        : T(1) / std::sqrt(static_cast<T>(q.dim));
-  args.softcap = static_cast<T>(ctx.attrs().Float("softcap", 0));
-  args.offsets = job.offsets.data();
-  args.valid = job.valid.empty() ? nullptr : job.valid.data();
-  args.left = WindowSide(ctx, "left_window_size");
-  args.right = WindowSide(ctx, "right_window_size");
-  if (ctx.attrs().Int("is_causal", 0) != 0) args.right = 0;
-  if (job.mask.defined()) TakeMask(ctx, job.mask, args);
+  const HeadsOf &q = job.q, &k = job.k, &v = job.v;
   const bool side_by_side = ctx.tensor(0).rank() == 3;
   Tensor y(job.computed,
            side_by_side ? Shape{q.batch, q.length, q.heads * v.dim} : Shape{q.batch, q.heads, q.length, v.dim});
-  args.y = side_by_side
-               ? kernels::HeadView<T>{y.MutableView<T>().data(), q.length * q.heads * v.dim, v.dim, q.heads * v.dim}
-               : kernels::HeadView<T>{y.MutableView<T>().data(), q.heads * q.length * v.dim, q.length * v.dim, v.dim};
+  T* const to = y.MutableView<T>().data();
+  kernels::AttentionArgs<T> args = AttentionArgsOf<T>(
+      job, side_by_side ? kernels::HeadView<T>{to, q.length * q.heads * v.dim, v.dim, q.heads * v.dim}
+                        : kernels::HeadView<T>{to, q.heads * q.length * v.dim, q.length * v.dim, v.dim});
+  if (job.mask.defined()) TakeMask(ctx, job.mask, args);
   Tensor scores;
   const int64_t mode = ctx.attrs().Int("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3)
@@ -200,15 +168,11 @@ void RunTyped(RunContext& ctx, const Job& job) {
     args.stage = static_cast<kernels::ScoreStage>(mode);
   }
   // Without outputs the scores may still be more than memory holds, and heads any number.
-  if (y.NumElements() > 0 || (scores.defined() && scores.NumElements() > 0)) {
-    const int64_t work = std::max<int64_t>(1, q.length * k.length * (q.dim + v.dim));
-    ctx.ParallelFor(q.batch * q.heads, std::max<int64_t>(1, 4 * kElementGrain / work),
-                    [&](int64_t begin, int64_t end) { kernels::Attend(args, begin, end); });
-  }
+  if (y.NumElements() > 0 || (scores.defined() && scores.NumElements() > 0)) Attend(ctx, args);
   const TensorType type = ctx.tensor(0).dtype(), value_type = ctx.tensor(2).dtype();
   ctx.SetOutput(0, AsType(y, type));
-  if (ctx.HasOutput(1)) ctx.SetOutput(1, AsType(job.k, type));
-  if (ctx.HasOutput(2)) ctx.SetOutput(2, AsType(job.v, value_type));
+  if (ctx.HasOutput(1)) ctx.SetOutput(1, AsType(job.k.data, type));
+  if (ctx.HasOutput(2)) ctx.SetOutput(2, AsType(job.v.data, value_type));
   if (scores.defined()) ctx.SetOutput(3, AsType(scores, type));
 }
 

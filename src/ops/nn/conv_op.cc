@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/conv/conv.h"
 #include "ops/as_type.h"
-#include "ops/math/elementwise_op.h"
 #include "ops/nn/window_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -31,11 +29,10 @@ void AddConvBias(const Tensor& bias, Tensor& y) {
   const T* const b = bias.View<T>().data();
   T* to = y.MutableView<T>().data();
   for (int64_t plane = 0; plane < y.dim(0) * channels; ++plane)
-    for (int64_t i = 0; i < out; ++i, ++to) *to = WrapAdd(*to, b[plane % channels]);
+    for (int64_t i = 0; i < out; ++i, ++to) *to += b[plane % channels];
 }
 template void AddConvBias<float>(const Tensor&, Tensor&);
 template void AddConvBias<double>(const Tensor&, Tensor&);
-template void AddConvBias<int32_t>(const Tensor&, Tensor&);
 
 std::optional<std::vector<int64_t>> KnownKernel(const InferScope& scope, const OptimShape& w, int axes) {
   std::vector<int64_t> kernel;
@@ -57,23 +54,6 @@ ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& 
   if (w.dim(0) % groups != 0)
     ctx.FailInput(w_input, fmt::format("gives {} channels, no multiple of {} groups", w.dim(0), groups));
   return {groups, w.dim(1), w.dim(0) / groups};
-}
-
-Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input) {
-  const ConvGroups groups = ReadConvGroups(ctx, x, w, w_input);
-  const std::span<const int64_t> kernel = w.shape().dims().subspan(2);
-  const kernels::Window window =
-      WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
-  Shape shape{x.dim(0), w.dim(0)};
-  for (const int64_t d : window.out) shape.push_back(d);
-  Tensor sums(TensorType::kDouble, std::move(shape));
-  if (sums.NumElements() > 0) {
-    const kernels::PackedConv<double> packed({groups.groups, groups.in, groups.out}, kernel, window.dilation,
-                                             w.View<double>().data(), nullptr, /*flush_denormals=*/false);
-    packed.Run(x.dim(0), window, {}, x.View<double>().data(), sums.MutableView<double>().data(), &ctx.team(),
-               ctx.threads());
-  }
-  return AsType(AsType(sums, TensorType::kInt64), TensorType::kInt32);
 }
 
 OptimShape ConvShape(InferScope& scope, int w_input) {

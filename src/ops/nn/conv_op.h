@@ -16,7 +16,7 @@ void CheckConvRanks(const RunContext& ctx, const Tensor& x, const Tensor& w, int
 // Input `i`, as floats where it is of halves; undefined when it is absent. InvalidArgument unless it is a vector of
 // `channels`.
 Tensor ReadConvBias(const RunContext& ctx, int i, int64_t channels);
-// y[n,c,..] += bias[c]; integers wrap.
+// y[n,c,..] += bias[c]. T: float, double.
 template <class T>
 void AddConvBias(const Tensor& bias, Tensor& y);
 // The spatial dims of W where all are known; none, for attribute kernel_shape to say, where that is there; else
@@ -32,9 +32,6 @@ struct ConvGroups {
 };
 // By attribute 'group'; InvalidArgument where x [N,C,d..] and w [M,C/groups,k..], input `w_input`, do not go together.
 ConvGroups ReadConvGroups(const RunContext& ctx, const Tensor& x, const Tensor& w, int w_input = 1);
-// x [N,C,d..], input 0, and w [M,C/groups,k..], input `w_input`, both whole numbers of at most 9 bits as doubles, which
-// hold all their sums exactly, convolved as the attributes say: int32, which wraps.
-Tensor ConvolveIntegers(RunContext& ctx, const Tensor& x, const Tensor& w, int w_input);
 // The shape of a convolution; unknown when not even the rank is known.
 OptimShape ConvShape(InferScope& scope, int w_input = 1);
 // Of Conv and the like, and `more`.

@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvInteger: the convolution of 8-bit integers less their zero points, as int32, which wraps. The zero point of the
 // weights is one number, or one for each channel they give. https://onnx.ai/onnx/operators/onnx__ConvInteger.html
+#include "kernels/strided/transpose.h"
 #include "ops/nn/conv_op.h"
 #include "ops/quantize/integer_product.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-void Run(RunContext& ctx) { ctx.SetOutput(0, IntegerConvolution(ctx, 2, 1, 3)); }
+void Run(RunContext& ctx) {
+  int32_t* y = nullptr;
+  int64_t channels = 0, out = 0;
+  const auto start = [&](const Shape& shape) {
+    y = ctx.AllocateOutput(0, TensorType::kInt32, shape).MutableView<int32_t>().data();
+    channels = shape[1];
+    out = DimsProduct(shape.dims(), 2, shape.rank());
+  };
+  IntegerConvolution(ctx, 2, 1, 3, start, [&](const kernels::PackedByteConv::Sums& s) {
+    kernels::TransposeInto(s.sums, s.channels, y + (s.image * channels + s.channel) * out + s.first, out, s.places,
+                           s.channels);
+  });
+}
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantByteConv(ctx, 1, 3); }
 void ShapeRule(InferScope& scope) { scope.SetTensor(0, TensorType::kInt32, ConvShape(scope)); }
 
 }  // namespace
@@ -24,6 +38,7 @@ std::span<const OpDef> conv_integer_ops() {
        .outputs = {{"y", {TensorType::kInt32}}},
        .attributes = ConvAttributes(),
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -21,12 +21,21 @@ TensorType Target(const NodeAttributes& attrs, TensorType scale) {
 }
 
 void Run(RunContext& ctx) {
-  const Tensor x = AsType(ctx.tensor(0), TensorType::kDouble);
+  const Tensor x = ctx.tensor(0);
   const Scales by = ReadScales(ctx);
   const TensorType type = Target(ctx.attrs(), ctx.tensor(1).dtype());
   Tensor wide(TensorType::kFloat, x.shape());
-  kernels::Dequantize(x.View<double>().data(), by.scales.data(), by.zeros.data(), wide.MutableView<float>().data(),
-                      by.grid);
+  float* const to = wide.MutableView<float>().data();
+  if (kByteTypes.Has(x.dtype())) {
+    const auto* const from = static_cast<const uint8_t*>(x.data());
+    ForParts(ctx, by.grid, [&](int64_t first, const kernels::ScaleGrid& part) {
+      kernels::DequantizeBytes(from + first, x.dtype() == TensorType::kInt8, by.scales.data(), by.zeros.data(),
+                               to + first, part);
+    });
+  } else {
+    const Tensor wider = AsType(x, TensorType::kDouble);
+    kernels::Dequantize(wider.View<double>().data(), by.scales.data(), by.zeros.data(), to, by.grid);
+  }
   ctx.SetOutput(0, AsType(wide, type));
 }
 

@@ -5,6 +5,7 @@
 
 #include "ops/as_type.h"
 #include "ops/nn/conv_op.h"
+#include "ops/nn/window_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -23,10 +24,12 @@ Tensor Centered(const RunContext& ctx, int i, int zero_input, const Shape& matri
   return centered;
 }
 
-// The zero points of `lines` rows of A (columns of B), `step` elements from one to the next; none where not given.
-std::vector<int32_t> ZerosOf(const RunContext& ctx, int i, int zero_input, bool rows, int64_t lines, int64_t step) {
+// The zero points of `lines` rows of A (columns of B), a matrix of these dims, `step` elements from one to the next;
+// none where not given.
+std::vector<int32_t> ZerosOf(const RunContext& ctx, int zero_input, const Shape& matrix, bool rows, int64_t lines,
+                             int64_t step) {
   if (!ctx.HasInput(zero_input)) return {};
-  const Granularity granularity(ctx, zero_input, ctx.tensor(i).shape(), rows);
+  const Granularity granularity(ctx, zero_input, matrix, rows);
   const Tensor given = AsType(ctx.tensor(zero_input), TensorType::kInt32);
   const std::span<const int32_t> zero = given.View<int32_t>();
   if (zero.size() == 1) return {zero[0]};
@@ -61,8 +64,9 @@ int64_t Granularity::PlaceOf(int64_t element) const {
   return by_matrix_ ? matrix * (rows_ ? matrix_size_ / columns_ : columns_) + line : line;
 }
 
-std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b) {
+std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b, bool transposed) {
   auto state = std::make_unique<ConstantBytes>();
+  state->transposed = transposed;
   const Tensor* const matrix = ctx.ConstantInput(b);
   if (matrix != nullptr && matrix->rank() == 2 && kByteTypes.Has(matrix->dtype())) state->b = *matrix;
   return state;
@@ -87,22 +91,29 @@ Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   const MatrixProduct& product = plan.product;
   if (product.batch != 1 || !product.b_offsets.empty())
     return CenteredProduct<int32_t>(ctx, plan, a, a_zero, b, b_zero);
+  return IntegerProduct(ctx, plan, ctx.tensor(a), a_zero, b, b_zero);
+}
+
+Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero) {
+  const MatrixProduct& product = plan.product;
   Tensor y(TensorType::kInt32, plan.shape);
   if (y.NumElements() == 0) return y;
-  const std::vector<int32_t> a_zeros = ZerosOf(ctx, a, a_zero, true, product.m, product.k);
-  const std::vector<int32_t> b_zeros = ZerosOf(ctx, b, b_zero, false, product.n, 1);
   const ConstantBytes& constant = ctx.state<ConstantBytes>();
+  const std::vector<int32_t> a_zeros = ZerosOf(ctx, a_zero, a.shape(), true, product.m, product.k);
+  const Shape b_matrix = constant.transposed ? Shape{product.k, product.n} : ctx.tensor(b).shape();
+  const std::vector<int32_t> b_zeros = ZerosOf(ctx, b_zero, b_matrix, false, product.n, 1);
   std::optional<kernels::PackedBytes> now;
   const auto pack = [&](std::optional<kernels::PackedBytes>& packed) {
-    packed.emplace(product.k, product.n, ctx.tensor(b).data(), ctx.tensor(b).dtype() == TensorType::kInt8);
+    packed.emplace(product.k, product.n, ctx.tensor(b).data(), ctx.tensor(b).dtype() == TensorType::kInt8,
+                   constant.transposed);
   };
   if (constant.b.defined())
     std::call_once(constant.once, pack, constant.packed);
   else
     pack(now);
   (constant.b.defined() ? *constant.packed : *now)
-      .Multiply(product.m, ctx.tensor(a).data(), ctx.tensor(a).dtype() == TensorType::kInt8, a_zeros, b_zeros,
-                y.MutableView<int32_t>().data(), &ctx.team(), ctx.threads());
+      .Multiply(product.m, a.data(), a.dtype() == TensorType::kInt8, a_zeros, b_zeros, y.MutableView<int32_t>().data(),
+                &ctx.team(), ctx.threads());
   return y;
 }
 
@@ -113,18 +124,50 @@ Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
   return AsType(IntegerProduct(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
 }
 
-void CheckOneElement(const RunContext& ctx, int i) {
-  if (ctx.HasInput(i) && ctx.tensor(i).NumElements() != 1)
-    ctx.FailInput(i, fmt::format("must have one element, got {}", ctx.tensor(i).TypeString()));
-}
-
 Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().dims(), 1, w.rank())}; }
 
-Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero) {
-  CheckConvRanks(ctx, ctx.tensor(0), ctx.tensor(w), w);
+std::unique_ptr<OpState> PackConstantByteConv(const PrepareContext& ctx, int w, int w_zero) {
+  auto state = std::make_unique<ConstantByteConv>();
+  state->is_constant =
+      ctx.ConstantInput(w) != nullptr && (!ctx.HasInput(w_zero) || ctx.ConstantInput(w_zero) != nullptr);
+  return state;
+}
+
+void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<void(const Shape&)> start,
+                        FunctionRef<void(const kernels::PackedByteConv::Sums&)> done) {
+  const Tensor x = ctx.tensor(0), weights = ctx.tensor(w);
+  CheckConvRanks(ctx, x, weights, w);
   CheckOneElement(ctx, x_zero);
-  const Tensor x = Centered<double>(ctx, 0, x_zero, ctx.tensor(0).shape(), true);
-  return ConvolveIntegers(ctx, x, Centered<double>(ctx, w, w_zero, WeightMatrix(ctx.tensor(w)), true), w);
+  const Shape matrix = WeightMatrix(weights);
+  std::vector<int32_t> zeros = ZerosOf(ctx, w_zero, matrix, true, matrix[0], matrix[1]);
+  if (zeros.empty()) zeros.push_back(0);
+  const ConvGroups groups = ReadConvGroups(ctx, x, weights, w);
+  const std::span<const int64_t> kernel = weights.shape().dims().subspan(2);
+  const kernels::Window window =
+      WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
+  Shape shape{x.dim(0), weights.dim(0)};
+  for (const int64_t d : window.out) shape.push_back(d);
+  start(shape);
+  if (shape.NumElements() == 0) return;
+  if (weights.NumElements() == 0) {  // sums of nothing
+    const std::vector<int32_t> none(static_cast<size_t>(weights.dim(0)));
+    for (int64_t image = 0; image < x.dim(0); ++image)
+      for (int64_t o = 0; o < window.OutSize(); ++o) done({image, o, 1, 0, weights.dim(0), none.data()});
+    return;
+  }
+  const auto pack = [&](std::optional<kernels::PackedByteConv>& packed) {
+    packed.emplace(groups.groups, groups.in, groups.out, window.KernelSize(), weights.data(),
+                   weights.dtype() == TensorType::kInt8, zeros);
+  };
+  const auto& constant = ctx.state<ConstantByteConv>();
+  std::optional<kernels::PackedByteConv> now;
+  if (constant.is_constant)
+    std::call_once(constant.once, pack, constant.packed);
+  else
+    pack(now);
+  const int32_t zero = ctx.HasInput(x_zero) ? AsType(ctx.tensor(x_zero), TensorType::kInt32).View<int32_t>()[0] : 0;
+  (constant.is_constant ? *constant.packed : *now)
+      .Run(x.dim(0), window, x.data(), x.dtype() == TensorType::kInt8, zero, done, &ctx.team(), ctx.threads());
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

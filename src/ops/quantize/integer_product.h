@@ -6,12 +6,13 @@
 #include <mutex>
 #include <optional>
 
+#include "base/function_ref.h"
+#include "kernels/conv/byte_conv.h"
 #include "kernels/gemm/byte_product.h"
 #include "ops/math/matmul_op.h"
+#include "ops/quantize/quantize_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
-
-inline constexpr TypeSet kByteTypes{TensorType::kInt8, TensorType::kUint8};
 
 // One number for all of a matrix, or one for each row of A (column of B): a scalar or vector, or with the dims of the
 // matrix, its other axis of one element. The place in that list for each element of the matrix.
@@ -29,24 +30,35 @@ class Granularity {
 // B of a product of bytes, made ready once where it is a constant matrix.
 struct ConstantBytes : OpState {
   Tensor b;  // undefined when it is none
+  bool transposed = false;
   mutable std::once_flag once;
   mutable std::optional<kernels::PackedBytes> packed;  // by the first run
 };
-// Of input `b`.
-std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b);
+// Of input `b`; `transposed`: as it stands, it is [n,k].
+std::unique_ptr<OpState> PackConstantBytes(const PrepareContext& ctx, int b, bool transposed = false);
 
 // The product of inputs a and b, bytes, less the zero points, inputs a_zero and b_zero where they are given, as int32.
 // Sums wrap. The operator's state is a ConstantBytes.
 Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
+// The same where the operands' matrices are `a` [m,k] and input b, one of each, as planned; zero points of B are for
+// its columns after transposing.
+Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero);
 // The same as float; of matrices of floats, either of them, computed as float.
 Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero);
 
-// InvalidArgument for an input that is there with more or fewer.
-void CheckOneElement(const RunContext& ctx, int i);
 // The weights [M,..] of a convolution as M rows: what has one number for each channel goes by these.
 Shape WeightMatrix(const Tensor& w);
+// Weights of a convolution of bytes, packed by the first run where they and their zero points are constant.
+struct ConstantByteConv : OpState {
+  bool is_constant = false;
+  mutable std::once_flag once;
+  mutable std::optional<kernels::PackedByteConv> packed;
+};
+std::unique_ptr<OpState> PackConstantByteConv(const PrepareContext& ctx, int w, int w_zero);
 // The convolution of input 0 with input w, less the zero points, inputs x_zero, of one element, and w_zero, of one or
-// of one for each channel it gives, where they are given. Sums wrap.
-Tensor IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero);
+// of one for each channel it gives, where they are given. Sums wrap. Once shapes were checked, `start` gets that of the
+// result; then `done` gets pieces that are all of it, from several threads. The operator's state is a ConstantByteConv.
+void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<void(const Shape&)> start,
+                        FunctionRef<void(const kernels::PackedByteConv::Sums&)> done);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

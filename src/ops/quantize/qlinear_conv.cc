@@ -2,8 +2,7 @@
 // QLinearConv: the convolution of quantised numbers, quantised again by the scale and zero point of the result. Scale
 // and zero point of the weights are one number, or one for each channel they give; the bias counts in the product of
 // the scales. https://onnx.ai/onnx/operators/onnx__QLinearConv.html
-#include "kernels/quantize/quantize.h"
-#include "ops/as_type.h"
+#include "kernels/strided/transpose.h"
 #include "ops/nn/conv_op.h"
 #include "ops/quantize/integer_product.h"
 
@@ -12,29 +11,35 @@ namespace {
 
 void Run(RunContext& ctx) {
   for (const int i : {1, 6, 7}) CheckOneElement(ctx, i);
-  Tensor sums = IntegerConvolution(ctx, 2, 3, 5);
-  const int64_t channels = sums.dim(1);
-  const Granularity granularity(ctx, 4, WeightMatrix(ctx.tensor(3)), true);
-  const Tensor bias = ReadConvBias(ctx, 8, channels);
-  if (bias.defined()) AddConvBias<int32_t>(bias, sums);
-  const int64_t weights = ctx.tensor(3).NumElements() / std::max<int64_t>(1, channels);
-  const int64_t out = DimsProduct(sums.shape().dims(), 2, sums.rank());
-  const float x_scale = ctx.tensor(1).View<float>()[0], y_scale = ctx.tensor(6).View<float>()[0];
-  const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
-  Tensor scaled(TensorType::kFloat, sums.shape());
-  const int32_t* from = sums.View<int32_t>().data();
-  float* to = scaled.MutableView<float>().data();
-  for (int64_t plane = 0; plane < sums.dim(0) * channels; ++plane) {
-    const int64_t place = granularity.PlaceOf(plane % channels * weights);
-    const float scale = x_scale * ctx.tensor(4).View<float>()[static_cast<size_t>(place)];
-    for (int64_t i = 0; i < out; ++i) *to++ = static_cast<float>(*from++) * scale;
-  }
   const TensorType type = ctx.tensor(7).dtype();
-  Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
-  kernels::Quantize(scaled.View<float>().data(), &y_scale, &zero, TensorType::kFloat, type, true, y.mutable_data(),
-                    {.n = y.NumElements()});
+  const kernels::ByteScale to = ReadByteScale(ctx, 6, 7, type);
+  uint8_t* y = nullptr;
+  int64_t channels = 0, out = 0;
+  Tensor bias;
+  std::vector<float> factors;
+  const auto start = [&](const Shape& shape) {
+    channels = shape[1];
+    out = DimsProduct(shape.dims(), 2, shape.rank());
+    const Shape matrix = WeightMatrix(ctx.tensor(3));
+    const Granularity granularity(ctx, 4, matrix, true);
+    for (int64_t c = 0; c < channels; ++c)
+      factors.push_back(ctx.tensor(1).View<float>()[0] *
+                        ctx.tensor(4).View<float>()[static_cast<size_t>(granularity.PlaceOf(c * matrix[1]))]);
+    bias = ReadConvBias(ctx, 8, channels);
+    y = static_cast<uint8_t*>(ctx.AllocateOutput(0, type, shape).mutable_data());
+  };
+  IntegerConvolution(ctx, 2, 3, 5, start, [&](const kernels::PackedByteConv::Sums& s) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(s.places * s.channels));
+    const int32_t* const added = bias.defined() ? bias.View<int32_t>().data() + s.channel : nullptr;
+    for (int64_t o = 0; o < s.places; ++o)
+      kernels::ActiveByteRowKernels().requantize(s.sums + o * s.channels, added, factors.data() + s.channel, 1,
+                                                 s.channels, to, bytes.data() + o * s.channels);
+    kernels::TransposeInto(bytes.data(), s.channels, y + (s.image * channels + s.channel) * out + s.first, out,
+                           s.places, s.channels);
+  });
 }
 
+std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantByteConv(ctx, 3, 5); }
 void ShapeRule(InferScope& scope) { scope.SetTensor(0, scope.InputType(7), ConvShape(scope, 3)); }
 
 constexpr TypeSet kScale{TensorType::kFloat};
@@ -58,6 +63,7 @@ std::span<const OpDef> qlinear_conv_ops() {
        .outputs = {{"y", kByteTypes, "T3"}},
        .attributes = ConvAttributes(),
        .shape = ShapeRule,
+       .prepare = Prepare,
        .run = Run},
   };
   return ops;

@@ -4,6 +4,8 @@
 // of 8 bits are multiplied as float. https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/quantize/quantize.h"
 #include "ops/as_type.h"
 #include "ops/quantize/integer_product.h"
@@ -12,7 +14,10 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) {
-  const Tensor sums = QuantizedProduct(ctx, 0, 2, 3, 5);
+  const TensorType type = ctx.tensor(7).dtype();
+  const bool bytes =
+      kByteTypes.Has(ctx.tensor(0).dtype()) && kByteTypes.Has(ctx.tensor(3).dtype()) && kByteTypes.Has(type);
+  const Tensor sums = bytes ? IntegerProduct(ctx, 0, 2, 3, 5) : QuantizedProduct(ctx, 0, 2, 3, 5);
   for (const int i : {6, 7}) CheckOneElement(ctx, i);
   // A list by matrix would need the batch of its operand, which broadcasts.
   for (const int i : {1, 4})
@@ -25,21 +30,40 @@ void Run(RunContext& ctx) {
   if (b_vector) matrix.push_back(1);
   if (a_vector) matrix.insert(matrix.rank() - 1, 1);
   const Granularity rows(ctx, 1, matrix, true), columns(ctx, 4, matrix, false);
-  Tensor scaled(TensorType::kFloat, sums.shape());
-  const std::span<const float> sum = sums.View<float>();
-  const std::span<float> to = scaled.MutableView<float>();
-  const auto width = static_cast<size_t>(matrix[matrix.rank() - 1]);
+  const int64_t width = matrix[matrix.rank() - 1];
   std::vector<float> column_scales;
-  for (size_t j = 0; j < width; ++j)
-    column_scales.push_back(b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(static_cast<int64_t>(j)))]);
-  for (size_t line = 0; line < sum.size(); line += width) {
-    const float row_scale = a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(static_cast<int64_t>(line)))];
-    for (size_t j = 0; j < width; ++j) to[line + j] = sum[line + j] * row_scale * column_scales[j];
+  for (int64_t j = 0; j < width; ++j)
+    column_scales.push_back(b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(j))]);
+  const auto row_scale = [&](int64_t line) {
+    return a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(line * width))];
+  };
+  Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
+  if (y.NumElements() == 0) return;
+  const int64_t lines = y.NumElements() / width;
+  if (bytes) {
+    const kernels::ByteScale to = ReadByteScale(ctx, 6, 7, type);
+    auto* const bytes_to = static_cast<uint8_t*>(y.mutable_data());
+    ctx.ParallelFor(lines, std::max<int64_t>(1, kElementGrain / width), [&](int64_t begin, int64_t end) {
+      std::vector<float> factors(column_scales.size());
+      float scale = 0;
+      for (int64_t line = begin; line < end; ++line) {
+        if (const float own = row_scale(line); line == begin || own != scale) {
+          scale = own;
+          std::ranges::transform(column_scales, factors.begin(), [&](float column) { return scale * column; });
+        }
+        kernels::ActiveByteRowKernels().requantize(sums.View<int32_t>().data() + line * width, nullptr, factors.data(),
+                                                   1, width, to, bytes_to + line * width);
+      }
+    });
+    return;
   }
+  Tensor scaled(TensorType::kFloat, sums.shape());
+  const float* sum = sums.View<float>().data();
+  float* to = scaled.MutableView<float>().data();
+  for (int64_t line = 0; line < lines; ++line)
+    for (const float column : column_scales) *to++ = *sum++ * row_scale(line) * column;
   const float scale = AsType(ctx.tensor(6), TensorType::kFloat).View<float>()[0];
   const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
-  const TensorType type = ctx.tensor(7).dtype();
-  Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
   kernels::Quantize(scaled.View<float>().data(), &scale, &zero, TensorType::kFloat, type, true, y.mutable_data(),
                     {.n = y.NumElements()});
 }

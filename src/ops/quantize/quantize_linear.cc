@@ -42,8 +42,15 @@ void Run(RunContext& ctx) {
     ctx.Fail("attribute 'precision'", fmt::format("is {}, must be float, float16 or bfloat16", asked));
   const Tensor wide = AsType(x, TensorType::kFloat);
   Tensor& y = ctx.AllocateOutput(0, type, x.shape());
-  kernels::Quantize(wide.View<float>().data(), by.scales.data(), by.zeros.data(), precision, type,
-                    ctx.attrs().Int("saturate", 1) != 0, y.mutable_data(), by.grid);
+  const bool saturate = ctx.attrs().Int("saturate", 1) != 0;
+  const auto quantize = [&](int64_t first, const kernels::ScaleGrid& part) {
+    kernels::Quantize(wide.View<float>().data() + first, by.scales.data(), by.zeros.data(), precision, type, saturate,
+                      static_cast<std::byte*>(y.mutable_data()) + first, part);
+  };
+  if (kByteTypes.Has(type))
+    ForParts(ctx, by.grid, quantize);
+  else
+    quantize(0, by.grid);
 }
 
 void ShapeRule(InferScope& scope) {

@@ -49,4 +49,25 @@ Scales ReadScales(const RunContext& ctx) {
   return result;
 }
 
+void ForParts(RunContext& ctx, const kernels::ScaleGrid& grid,
+              FunctionRef<void(int64_t first, const kernels::ScaleGrid& part)> fn) {
+  if (grid.outer_step != 0 || grid.step != 0 || grid.inner_step != 0) return fn(0, grid);
+  ctx.ParallelFor(grid.outer * grid.n * grid.inner, kElementGrain,
+                  [&](int64_t begin, int64_t end) { fn(begin, {.n = end - begin}); });
+}
+
+void CheckOneElement(const RunContext& ctx, int i) {
+  if (ctx.HasInput(i) && ctx.tensor(i).NumElements() != 1)
+    ctx.FailInput(i, fmt::format("must have one element, got {}", ctx.tensor(i).TypeString()));
+}
+
+kernels::ByteScale ReadByteScale(const RunContext& ctx, int scale, int zero, TensorType type) {
+  CheckOneElement(ctx, scale);
+  CheckOneElement(ctx, zero);
+  kernels::ByteScale result{.scale = AsType(ctx.tensor(scale), TensorType::kFloat).View<float>()[0],
+                            .is_signed = type == TensorType::kInt8};
+  if (ctx.HasInput(zero)) result.zero = AsType(ctx.tensor(zero), TensorType::kInt32).View<int32_t>()[0];
+  return result;
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -41,7 +41,7 @@ struct CellWeights {
   std::vector<int> leaves;        // their numbers in the reader
   int64_t input_size = 0, hidden_size = 0;
 };
-// Those of all gates. `type` is float or double.
+// Those of all gates. `type` is float or double. Throws NotACell for states without columns.
 CellWeights MakeWeights(const StepReader& reader, const Cell& cell, TensorType type, int64_t hidden_size);
 
 // "an LSTM of 4 units over 3 inputs, backwards"

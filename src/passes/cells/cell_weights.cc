@@ -116,6 +116,7 @@ class Weights {
 }  // namespace
 
 CellWeights MakeWeights(const StepReader& reader, const Cell& cell, TensorType type, int64_t hidden_size) {
+  if (hidden_size == 0) throw NotACell{"its states have no columns"};
   if (type == TensorType::kDouble) return Weights<double>(reader, cell, hidden_size).Take();
   return Weights<float>(reader, cell, hidden_size).Take();
 }

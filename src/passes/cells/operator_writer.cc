@@ -143,18 +143,14 @@ int OperatorWriter::Stack(const std::vector<StepInput>& values, int64_t columns)
   }
   NodeProto node = Node("Concat");
   SetInt(node, "axis", 0);
-  const int all = edit_.NewValue(edit_.name(steps[0]));
-  edit_.AddNode(std::move(node), steps, {all});
-  return all;
+  return Add(std::move(node), steps);
 }
 
 int OperatorWriter::SideBySide(const std::vector<int>& values) {
   if (values.size() == 1) return values[0];
   NodeProto node = Node("Concat");
   SetInt(node, "axis", 2);
-  const int all = edit_.NewValue(edit_.name(values[0]));
-  edit_.AddNode(std::move(node), values, {all});
-  return all;
+  return Add(std::move(node), values);
 }
 
 // [1,N,H]
@@ -162,6 +158,32 @@ int OperatorWriter::Initial(int value, int64_t hidden_size) {
   Chain chain(edit_, value);
   FromShape(chain, edit_.ShapeOf(value), hidden_size);
   return chain.value();
+}
+
+int OperatorWriter::Add(NodeProto node, const std::vector<int>& inputs) {
+  const int made = edit_.NewValue(edit_.name(inputs[0]));
+  edit_.AddNode(std::move(node), inputs, {made});
+  return made;
+}
+
+int OperatorWriter::Lengths(int value, int x) {
+  NodeProto widen = Node("Cast"), narrow = Node("Cast");
+  SetInt(widen, "to", TensorProto::INT64);
+  SetInt(narrow, "to", TensorProto::INT32);
+  Chain steps(edit_, Add(Node("Shape"), {x}));
+  steps.Take(0);
+  Chain lengths(edit_, value);
+  lengths.Reshape({-1});
+  const int zero = edit_.AddConstant(TensorToProto(Tensor::Scalar<int64_t>(0)), "zero");
+  const int least = Add(Node("Max"), {Add(std::move(widen), {lengths.value()}), zero});
+  return Add(std::move(narrow), {Add(Node("Min"), {least, steps.value()})});
+}
+
+int OperatorWriter::OrInitial(int lengths, int last, int initial, int64_t hidden_size) {
+  const int zero = edit_.AddConstant(TensorToProto(Tensor::Scalar<int32_t>(0)), "zero");
+  Chain some(edit_, Add(Node("Greater"), {lengths, zero}));
+  some.Unsqueeze({1});
+  return Add(Node("Where"), {some.value(), last, Initial(initial, hidden_size)});
 }
 
 OperatorWriter::Outputs OperatorWriter::Operator(std::string_view name, const Cell& cell, const CellWeights& weights,
@@ -190,7 +212,7 @@ OperatorWriter::Outputs OperatorWriter::Operator(std::string_view name, const Ce
                           constant(weights.w, "W"),
                           constant(weights.r, "R"),
                           constant(weights.b, "B"),
-                          kAbsent,
+                          inputs.lengths,
                           Initial(inputs.hidden, weights.hidden_size)};
   if (inputs.state != kAbsent) values.push_back(Initial(inputs.state, weights.hidden_size));
   if (weights.p.defined()) values.push_back(constant(weights.p, "P"));
@@ -216,7 +238,7 @@ void OperatorWriter::GiveStep(int all, int64_t step, const OptimShape& shape, in
   chain.EndAs(to);
 }
 
-void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, bool reversed, int to) {
+int OperatorWriter::Stacked(int all, const OptimShape& shape, int64_t axis, bool reversed) {
   Chain chain(edit_, all);
   const std::vector<OptimDim> rows = RowDims(shape);
   if (rows.empty()) chain.Squeeze({1, 2});
@@ -227,7 +249,17 @@ void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, boo
   }
   if (reversed) chain.Reverse();
   if (axis != 0) chain.Transpose(Moved(static_cast<int64_t>(shape.Rank()) + 1, 0, axis));
-  chain.EndAs(to);
+  return chain.value();
+}
+
+void OperatorWriter::GiveAll(int all, const OptimShape& shape, int64_t axis, bool reversed, int to) {
+  GiveSame(Stacked(all, shape, axis, reversed), to);
+}
+
+void OperatorWriter::GiveSequence(int all, const OptimShape& shape, bool reversed, int to) {
+  NodeProto node = Node("SplitToSequence");
+  SetInt(node, "keepdims", 0);
+  edit_.AddNode(std::move(node), {Stacked(all, shape, 0, reversed)}, {to});
 }
 
 void OperatorWriter::GiveSame(int from, int to) { Chain(edit_, from).EndAs(to); }

@@ -158,6 +158,13 @@ Tensor StepBody::Fold(Place place) const {
   return FoldNode(*graph, n, std::move(values)).value_or(Tensor());
 }
 
+bool StepBody::IsZero(Place place) const {
+  const Tensor& tensor = Constant(place);
+  const auto is_zero = [](auto elements) { return std::ranges::all_of(elements, [](auto e) { return e == 0; }); };
+  if (tensor.dtype() == TensorType::kDouble) return is_zero(tensor.View<double>());
+  return tensor.dtype() == TensorType::kFloat && is_zero(tensor.View<float>());
+}
+
 OptimDim StepNumber() { return OptimDim::Symbol("number of the step"); }
 
 std::optional<OptimDim> StepBody::Number(Place place) const {

@@ -41,7 +41,8 @@ struct StepInput {
 struct StepOutput {
   int from, to;
   int64_t axis;
-  bool reversed;  // that of the last step first
+  bool reversed;             // that of the last step first
+  bool is_sequence = false;  // a sequence of what the steps give
 };
 
 struct StepBody {
@@ -70,6 +71,8 @@ struct StepBody {
   bool IsInvariant(const Carried& value) const;
   // The tensor, when it is the same in every run; undefined otherwise.
   const Tensor& Constant(Place place) const;
+  // A constant of floats that are all 0.
+  bool IsZero(Place place) const;
   // The one number in the value as an expression of dims and kStepNumber; nothing when it is none that is known.
   std::optional<OptimDim> Number(Place place) const;
 
