@@ -76,7 +76,7 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
                   channels, std::min(kTurned, in - first));
   });
   if (StopRequested()) return;
-  const bool is_copy = places_ == 1 && in == out &&
+  const bool is_copy = !depthwise() && places_ == 1 && in == out &&
                        std::ranges::all_of(window.stride, [](int64_t s) { return s == 1; }) &&
                        std::ranges::all_of(window.begin, [](int64_t b) { return b == 0; }) && groups_ == 1;
   const int64_t depth = places_ * in_channels_;
