@@ -304,7 +304,9 @@ TEST_F(SequenceMapFuzz, EveryStrategyGivesWhatElementByElementGives) {
   int64_t met = 0;
   for (const std::string& op : kBatched) {
     met += counts_.batched[op] > 0 ? 1 : 0;
-    if (count >= 3000) EXPECT_GT(counts_.batched[op], 0) << op << " was never batched";
+    if (count >= 3000) {
+      EXPECT_GT(counts_.batched[op], 0) << op << " was never batched";
+    }
   }
   EXPECT_GE(met, 40);
 }
