@@ -40,9 +40,9 @@ ONNXSEQ_API ModelProto OptimizeModel(ModelProto model);
 
 // OptimizeModel, and SequenceMaps whose bodies standard ONNX can run over all elements at once become those nodes, so
 // that engines that run them in a loop do not. Elements must be known to have one shape, or to differ in one dim alone
-// and to be cut from one tensor or joined to one again. What comes out is the same, but for rounding where sums are made
-// in another order; where the model fails, the new one may not. `notes` says of each SequenceMap what became of it, or
-// why it stays.
+// and to be cut from one tensor or joined to one again. What comes out is the same, but for rounding where sums are
+// made in another order; where the model fails, the new one may not. `notes` says of each SequenceMap what became of
+// it, or why it stays.
 ONNXSEQ_API ModelProto BatchSequenceMaps(ModelProto model, std::vector<std::string>* notes = nullptr);
 
 struct WriteModelOptions {

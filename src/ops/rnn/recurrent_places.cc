@@ -104,9 +104,8 @@ RecurrentPlaces PlacePacked(const RunContext& ctx, const RecurrentSpec& spec, in
   const int64_t h0 = stride(at.h0), c0 = stride(at.c0);
   std::vector<int64_t> order(static_cast<size_t>(e));
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, [&](int64_t x, int64_t y) {
-    return std::pair(segments.length(y), x) < std::pair(segments.length(x), y);
-  });
+  std::ranges::sort(
+      order, [&](int64_t x, int64_t y) { return std::pair(segments.length(y), x) < std::pair(segments.length(x), y); });
 
   const int64_t longest = order.empty() ? 0 : segments.length(order[0]);
   const auto rows = CheckedMul(e, b);

@@ -106,12 +106,12 @@ std::vector<int64_t> EmptyAxes(const std::vector<OptimDim>& rows, int64_t first)
 void FromShape(Chain& chain, const OptimShape& shape, int64_t columns) {
   if (!IsOfOperator(shape)) chain.Reshape({1, -1, columns});
 }
-// From [1,N,H].
+// From [1,N,H]. By axes, since Reshape reads a size of 0 otherwise.
 void ToShape(Chain& chain, const OptimShape& shape) {
   if (IsOfOperator(shape)) return;
-  std::vector<int64_t> dims;
-  for (const OptimDim& dim : shape) dims.push_back(dim.IsInt() ? dim.AsInt() : -1);
-  chain.Reshape(dims);
+  const std::vector<OptimDim> rows = RowDims(shape);
+  chain.Squeeze(rows.empty() ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0});
+  chain.Unsqueeze(EmptyAxes(rows, 0));
 }
 
 }  // namespace
