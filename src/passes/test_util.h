@@ -22,7 +22,8 @@ class Inferred : public TypeKnowledge {
   explicit Inferred(const ModelProto& model) { InferModel(context_, model, &record_); }
   TensorType TypeOf(const GraphProto&, std::string_view value) const override {
     const ShapeValue* known = Find(value);
-    return known != nullptr && known->IsTensor() ? known->Dtype() : TensorType::kUndefined;
+    if (known == nullptr) return TensorType::kUndefined;
+    return known->IsSequence() ? known->SequenceOf().ElemDtype() : known->Dtype();
   }
   OptimShape ShapeOf(const GraphProto&, std::string_view value) const override {
     const ShapeValue* known = Find(value);
