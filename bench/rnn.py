@@ -5,14 +5,7 @@ engines at one and two threads; smaller weights; streams. Writes bench/results/<
 rnn.py [COMMAND...]: each script is run by COMMAND, one that keeps the machine quiet, for one. A script takes less than a minute.
 """
 
-import os
-import pathlib
-import subprocess
-import sys
-
-BENCH = pathlib.Path(__file__).parent
-sys.path.append(str(BENCH / "peers"))
-import timing  # noqa: E402
+import sections
 
 LSTM, OTHERS = {"OPS": "LSTM"}, {"OPS": "GRU,RNN"}
 # Title, script with its arguments, environment.
@@ -33,23 +26,4 @@ machine's own rates allow, by the limits below, over the time measured: multiply
 multiply-adds with R or the reading of R, whichever takes longer; activations and calls are not counted.
 """
 
-
-def main():
-    path = timing.results_path("rnn")
-    text = HEADING
-    for title, script, environment in SECTIONS:
-        one_core = ["taskset", "-c", "0"] if "two threads" not in title and script != ["limits.py"] else []
-        command = [*sys.argv[1:], *one_core, sys.executable, str(BENCH / script[0]), *script[1:]]
-        done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(script)}: {done.stderr}")
-        settings = "".join(f"{name}={value} " for name, value in environment.items())
-        shown = f"{settings}{' '.join([*one_core, 'build/peers/bin/python', f'bench/{script[0]}', *script[1:]])}"
-        section = f"\n## {title}: `{shown}`\n\n{done.stdout.strip()}\n"
-        print(section, flush=True)
-        text += section
-    path.write_text(text)
-    print(f"written: {path}")
-
-
-main()
+sections.write("rnn", HEADING, SECTIONS)

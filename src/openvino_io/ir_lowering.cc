@@ -30,6 +30,27 @@ std::optional<std::vector<int64_t>> ReadInts(std::string_view bytes) {
 
 }  // namespace
 
+std::optional<double> OneFloat(TensorType type, std::string_view bytes) {
+  const auto read = [&]<class T>(T value) -> std::optional<double> {
+    if (bytes.size() != sizeof(T)) return std::nullopt;
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    if constexpr (std::is_same_v<T, double>) return value;
+    return static_cast<double>(static_cast<float>(value));
+  };
+  switch (type) {
+    case TensorType::kFloat:
+      return read(float{});
+    case TensorType::kDouble:
+      return read(double{});
+    case TensorType::kFloat16:
+      return read(Float16());
+    case TensorType::kBfloat16:
+      return read(BFloat16());
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<Bytes> ScalarBytes(TensorType type, double value) {
   const auto bytes = [](auto element) { return Bytes(&element, sizeof(element)); };
   switch (type) {
@@ -106,18 +127,12 @@ std::vector<int64_t> IrLowering::DimsOf(int i) const {
 
 float IrLowering::ConstantFloat(int i, std::string_view what) const {
   const IrConstant* constant = inputs_[i]->constant;
-  const std::string_view bytes = constant == nullptr ? std::string_view() : constant->tensor.raw_data().view();
-  if (inputs_[i]->type == TensorType::kFloat && bytes.size() == sizeof(float)) {
-    float value;
-    std::memcpy(&value, bytes.data(), sizeof(value));
-    return value;
-  }
-  if (inputs_[i]->type == TensorType::kFloat16 && bytes.size() == sizeof(Float16)) {
-    Float16 value;
-    std::memcpy(&value, bytes.data(), sizeof(value));
-    return static_cast<float>(value);
-  }
-  Refuse(fmt::format("{} must be a constant float32 or float16 of one element", what));
+  const auto value =
+      constant == nullptr ? std::nullopt : OneFloat(inputs_[i]->type, constant->tensor.raw_data().view());
+  const float narrow = static_cast<float>(value.value_or(0));
+  if (!value || static_cast<double>(narrow) != *value)
+    Refuse(fmt::format("{} must be a constant of one element that float32 holds", what));
+  return narrow;
 }
 
 std::optional<std::vector<int64_t>> IrLowering::ConstantInts(int i) const {

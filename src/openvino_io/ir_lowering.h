@@ -125,6 +125,8 @@ class IrLowering {
   std::span<IrValue> outputs_;
 };
 
+// The number of a value of one float16, bfloat16, float32 or float64; nothing for others.
+std::optional<double> OneFloat(TensorType type, std::string_view bytes);
 // One element of a float or integer type; nothing for other types.
 std::optional<Bytes> ScalarBytes(TensorType type, double value);
 

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "onnxseq/errors.h"
-#include "onnxseq/float16.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -22,13 +21,6 @@ std::vector<int64_t> Widen(std::string_view bytes) {
     values[i] = static_cast<int64_t>(value);
   }
   return values;
-}
-
-template <class T>
-double First(std::string_view bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  return static_cast<double>(static_cast<float>(value));
 }
 
 }  // namespace
@@ -95,16 +87,7 @@ std::optional<std::vector<int64_t>> IrNodeWriter::ConstantInts(int i) {
 std::optional<double> IrNodeWriter::ConstantFloat(int i) {
   const std::optional<TensorProto> tensor = Constant(i);
   if (!tensor) return std::nullopt;
-  const std::string_view bytes = tensor->raw_data();
-  const TensorType type = onnx_optim::DataTypeToTensorType(tensor->data_type());
-  if (bytes.size() != onnx_optim::BytesOf(type)) return std::nullopt;
-  if (type == TensorType::kFloat) return First<float>(bytes);
-  if (type == TensorType::kFloat16) return First<Float16>(bytes);
-  if (type == TensorType::kBfloat16) return First<BFloat16>(bytes);
-  if (type != TensorType::kDouble) return std::nullopt;
-  double value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
+  return OneFloat(onnx_optim::DataTypeToTensorType(tensor->data_type()), tensor->raw_data());
 }
 
 IrType IrNodeWriter::OutputType(int i) const {

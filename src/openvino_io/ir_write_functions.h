@@ -59,6 +59,7 @@ void WriteUnsqueeze(IrNodeWriter& w);
 // ir_write_indexing.cc
 void WriteArgMax(IrNodeWriter& w);
 void WriteCumSum(IrNodeWriter& w);
+void WriteEyeLike(IrNodeWriter& w);
 void WriteGather(IrNodeWriter& w);
 void WriteGatherElements(IrNodeWriter& w);
 void WriteGatherNd(IrNodeWriter& w);

@@ -110,6 +110,19 @@ void WriteRange(IrNodeWriter& w) {
            {{"output_type", std::string(IrElementName(w.Element(0)))}});
 }
 
+void WriteEyeLike(IrNodeWriter& w) {
+  w.Ignore("dtype");
+  const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {w.In(0)}, {{"output_type", "i64"}},
+                             IrType::Tensor(TensorType::kInt64, {2}));
+  const auto size = [&](int64_t axis) {
+    return w.Step("size", "Gather", "opset8", {shape, w.Int64("at", axis), w.Int64("axis", 0)}, {{"batch_dims", "0"}},
+                  IrType::Tensor(TensorType::kInt64, {}));
+  };
+  const IrRef rows = size(0), columns = size(1);
+  w.Finish("Eye", "opset9", {rows, columns, w.Int64("k", w.Int("k", 0))},
+           {{"output_type", std::string(IrElementName(w.OutputType(0).element))}});
+}
+
 // An element is kept by its row and column: column - row >= k, or <= k.
 void WriteTrilu(IrNodeWriter& w) {
   const IrRef x = w.In(0);

@@ -100,8 +100,9 @@ class SequenceWriter {
                                                     names.size()));
     for (const std::string& name : names) {
       if (name != "sigmoid" && name != "tanh" && name != "relu")
-        w_.RefuseAttribute("activations",
-                           fmt::format("{} knows Sigmoid, Tanh and Relu, not \"{}\"", kind_.layer, name));
+        w_.RefuseAttribute(
+            "activations",
+            fmt::format("{} knows Sigmoid, Tanh and Relu, not \"{}\"; lowering writes a loop", kind_.layer, name));
     }
     // Those three functions take no parameters.
     w_.Ignore("activation_alpha");
@@ -120,11 +121,13 @@ class SequenceWriter {
 
   // What a sequence of opset5 has no place for.
   void Refuse() {
-    if (input_forget_) w_.RefuseAttribute("input_forget", fmt::format("{} does not couple its gates", kind_.layer));
+    if (input_forget_)
+      w_.RefuseAttribute("input_forget",
+                         fmt::format("{} does not couple its gates; lowering writes a loop", kind_.layer));
     if (!kind_.has_cell || !w_.Has(7)) return;
     const std::optional<TensorProto> peepholes = w_.Constant(7);
     if (!peepholes || std::ranges::any_of(peepholes->raw_data().view(), [](char c) { return c != 0; }))
-      w_.Refuse("input 7 'P'", fmt::format("{} of opset5 has no peepholes", kind_.layer));
+      w_.Refuse("input 7 'P'", fmt::format("{} of opset5 has no peepholes; lowering writes a loop", kind_.layer));
   }
 
   IrType Typed(std::vector<int64_t> dims) const { return IrType::Tensor(x_.type->element, std::move(dims)); }

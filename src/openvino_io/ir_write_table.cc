@@ -49,6 +49,7 @@ constexpr std::array kOperators{
     IrWriteDef{"", "Erf", WriteSameLayer},
     IrWriteDef{"", "Exp", WriteSameLayer},
     IrWriteDef{"", "Expand", WriteExpand},
+    IrWriteDef{"", "EyeLike", WriteEyeLike},
     IrWriteDef{"", "Flatten", WriteFlatten},
     IrWriteDef{"", "Floor", WriteSameLayer},
     IrWriteDef{"", "GRU", WriteGru},

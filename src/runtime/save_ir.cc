@@ -7,6 +7,7 @@
 
 #include "graph/graph_index.h"
 #include "runtime/custom_ops.h"
+#include "runtime/expand_recurrent.h"
 #include "runtime/inferred_types.h"
 #include "runtime/inline_functions.h"
 
@@ -126,7 +127,7 @@ class DecidedBranches {
 
 // Calls write(model, types) for the model made ready.
 template <class Fn>
-auto Prepared(const ModelProto& model, Fn write) {
+auto Prepared(const ModelProto& model, bool lower, Fn write) {
   ModelProto copy = model;
   if (NeedsInlining(copy)) static_cast<void>(InlineFunctions(copy));
   for (;;) {
@@ -134,7 +135,8 @@ auto Prepared(const ModelProto& model, Fn write) {
     SortNodes(*copy.mutable_graph(), captures, false);
     const InferredTypes types(copy, CustomOps({}));
     DecidedBranches decided(copy, types, captures);
-    if (!decided.MakeCalls()) return write(copy, InferredIrTypes(types));
+    if (!decided.MakeCalls() && (!lower || ExpandRecurrent(copy, types) == 0))
+      return write(copy, InferredIrTypes(types));
     static_cast<void>(InlineFunctions(copy));
   }
 }
@@ -142,12 +144,13 @@ auto Prepared(const ModelProto& model, Fn write) {
 }  // namespace
 
 IrFiles ToIr(const ModelProto& model, const IrWriteOptions& options) {
-  return Prepared(
-      model, [&](const ModelProto& ready, const IrTypeSource& types) { return SerializeIr(ready, types, options); });
+  return Prepared(model, options.lower, [&](const ModelProto& ready, const IrTypeSource& types) {
+    return SerializeIr(ready, types, options);
+  });
 }
 
 void SaveIr(const ModelProto& model, const std::string& xml_path, const IrWriteOptions& options) {
-  Prepared(model,
+  Prepared(model, options.lower,
            [&](const ModelProto& ready, const IrTypeSource& types) { WriteIr(ready, types, xml_path, options); });
 }
 

@@ -515,7 +515,10 @@ std::string SequenceMapPlans::Explain() const {
     text += fmt::format("  {}: {} elements in {} group{}, {} node{} for all of a group\n", batch.form,
                         batch.elements.load(), runs, runs == 1 ? "" : "s", batch.body->batched_nodes,
                         batch.body->batched_nodes == 1 ? "" : "s");
-    if (failures > 0) text += fmt::format("    then element by element, {} times, for an error\n", failures);
+    if (failures > 0) {
+      const std::string times = failures == 1 ? "once" : fmt::format("{} times", failures);
+      text += fmt::format("    then element by element, {}, for an error\n", times);
+    }
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }
   return text;

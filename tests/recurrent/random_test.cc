@@ -250,7 +250,8 @@ Expected Evaluate(const RandomNode& node) {
 // What the node is run as.
 enum class Way : uint8_t { kItself, kThroughIr, kThroughOnnx };
 
-// Sigmoid, Tanh and Relu in one set, no peepholes, no coupled gates: what a sequence of IR has words for.
+// Sigmoid, Tanh and Relu in one set, no peepholes, no coupled gates: what a sequence of IR has words for; others become
+// loops.
 void MakePlain(RandomNode& node) {
   for (size_t k = 0; k < node.activations.size(); ++k) {
     constexpr ActivationKind kPlain[] = {ActivationKind::kSigmoid, ActivationKind::kTanh, ActivationKind::kRelu};
@@ -262,15 +263,9 @@ void MakePlain(RandomNode& node) {
   node.data.erase("P");
 }
 
-// Whether IR, or ai.onnx, can say the node; of IR, with lowering.
+// ai.onnx couples the gates the other way.
 bool IsSayable(const RandomNode& node, Way way) {
-  const bool coupled = node.coupling != kernels::LstmCoupling::kNone;
-  if (way == Way::kThroughOnnx) return !coupled;
-  const bool plain = std::ranges::all_of(node.activations, [](const Activation& activation) {
-    return activation.kind == ActivationKind::kSigmoid || activation.kind == ActivationKind::kTanh ||
-           activation.kind == ActivationKind::kRelu;
-  });
-  return plain && !coupled && !node.data.contains("P");
+  return way == Way::kThroughIr || node.coupling == kernels::LstmCoupling::kNone;
 }
 
 // To IR and back to operators of ai.onnx, or layers to those and on to IR: so each node comes out as what it was.
@@ -293,7 +288,7 @@ void CheckRandom(const std::string& name, Form form, Way way = Way::kItself) {
   for (uint32_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     Random random(seed);
     RandomNode node = MakeNode(random, form, Kind::kGates);
-    if (way == Way::kThroughIr && random.Chance(0.9)) MakePlain(node);
+    if (way == Way::kThroughIr && random.Chance(0.6)) MakePlain(node);
     const std::string op_type = name + (form == Form::kOnnx ? "" : form == Form::kSequence ? "Sequence" : "Cell");
     SCOPED_TRACE(testing::Message() << op_type << " seed " << seed << ": N " << node.rows << " T " << node.steps
                                     << " I " << node.inputs << " H " << node.hidden << " D " << node.directions

@@ -33,7 +33,8 @@ void BodyMaker::AlongAxis() {
   switch (random_.Int(0, 5)) {
     case 0:
     case 1: {
-      static const std::vector<std::string> kOps{"Softmax", "Softmax", "LogSoftmax", "Hardmax", "LpNormalization"};
+      static const std::vector<std::string> kOps{"Softmax", "LogSoftmax", "Hardmax", "LpNormalization",
+                                                 "LpNormalization"};
       Emit(Kind::kFloat, fmt::format("{} <axis = {}> ({})", random_.Of(kOps), spelled, x.name), x.dims);
       return;
     }

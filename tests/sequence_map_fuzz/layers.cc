@@ -118,8 +118,8 @@ void BodyMaker::Images() {
 
 void BodyMaker::Pools() {
   const Known* found = Find([](const std::vector<Mark>& dims) { return dims.size() == 3; });
-  if (found == nullptr) return Images();
-  const Known x = *found;
+  if (found == nullptr) Images();
+  const Known x = found == nullptr ? values_.back() : *found;
   const std::vector<Mark> global{x.dims[0], x.dims[1], 1};
   switch (random_.Int(0, 8)) {
     case 0:

@@ -39,9 +39,8 @@ void BodyMaker::AddNode() {
     case 19:
       return Products();
     case 20:
-      return Images();
     case 21:
-      return Pools();
+      return random_.OneIn(4) ? Images() : Pools();
     case 22:
       return Blocks();
     case 23:

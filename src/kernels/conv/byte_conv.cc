@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kPiece = 256;
 // Bytes of the rows of a piece, so that they stay in the second-level cache; at least a few rows.
 constexpr int64_t kPieceBytes = 1 << 18, kLeastPiece = 16;
+// Multiply-adds of all pieces together from which on oneDNN, whose first use costs milliseconds, multiplies each.
+constexpr double kDnnWork = 1 << 20;
 // Inputs of a piece of turning channels last.
 constexpr int64_t kTurned = 4096;
 
@@ -74,10 +76,12 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
                   channels, std::min(kTurned, in - first));
   });
   if (StopRequested()) return;
-  const bool is_copy = places_ == 1 && in == out &&
+  const bool is_copy = !depthwise() && places_ == 1 && in == out &&
                        std::ranges::all_of(window.stride, [](int64_t s) { return s == 1; }) &&
                        std::ranges::all_of(window.begin, [](int64_t b) { return b == 0; }) && groups_ == 1;
   const int64_t depth = places_ * in_channels_;
+  const double work = static_cast<double>(batch * out) * static_cast<double>(depth * out_channels_ * groups_);
+  const ByteMethod method = work >= kDnnWork ? ByteMethod::kDnn : ByteMethod::kOwn;
   const int64_t length = depthwise() ? kPiece : std::clamp(kPieceBytes / depth, kLeastPiece, kPiece);
   const int64_t pieces = (out - 1) / length + 1;
   const ByteScale scale{.zero = x_zero, .is_signed = x_signed};
@@ -111,7 +115,7 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
           zeros_.size() == 1
               ? std::span(zeros_)
               : std::span(zeros_).subspan(static_cast<size_t>(g * out_channels_), static_cast<size_t>(out_channels_)),
-          sums.get());
+          sums.get(), nullptr, 0, method);
       done({image, first, count, g * out_channels_, out_channels_, sums.get()});
     }
   });

@@ -69,7 +69,8 @@ TEST(ByteConv, EqualsTheDefinition) {
       stepped{{5, 4}, {3, 2}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}};
   for (const Case& c :
        {Case{2, 1, 3, 5, line}, Case{1, 1, 17, 16, plane}, Case{1, 2, 3, 2, dilated}, Case{2, 1, 33, 7, point},
-        Case{1, 3, 2, 2, point}, Case{1, 1, 4, 4, stepped}, Case{2, 19, 1, 1, plane}, Case{1, 3, 1, 2, line}})
+        Case{1, 3, 2, 2, point}, Case{2, 1, 1, 1, point}, Case{1, 4, 1, 1, point}, Case{1, 1, 4, 4, stepped},
+        Case{2, 19, 1, 1, plane}, Case{1, 3, 1, 2, line}})
     for (int kind = 0; kind < 8; ++kind) {
       SCOPED_TRACE(testing::Message() << c.groups << " groups of " << c.in_channels << ", kind " << kind);
       ExpectEqualsDefinition(c, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
