@@ -17,6 +17,8 @@ bool BatchElementwise(BatchNode& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Batched& input = node.inputs[i];
     if (!node.HasInput(i)) continue;
+    // Its first axes would meet the elements. PRelu's shape is that of its first input.
+    if (input.rank() > out.rank()) return node.Fail(fmt::format("input {} has too many axes", i));
     if (input.IsUniform()) {
       // Rules of shapes that leave a length open would let it meet a size.
       if (out.IsPacked() && input.rank() >= out.axis_from_end() &&
