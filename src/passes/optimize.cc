@@ -65,7 +65,7 @@ class Optimizer {
 
   OptimizeReport Run() {
     report_.nodes_before = CountNodes(model_.graph());
-    Graph(*model_.mutable_graph(), nullptr);
+    Graph(*model_.mutable_graph(), nullptr, standard_only_);
     if (made_initializers_ && model_.ir_version() < kFreeInitializers) model_.set_ir_version(kFreeInitializers);
     return std::move(report_);
   }
@@ -83,10 +83,12 @@ class Optimizer {
     import.set_domain(String(domain));
     import.set_version(1);
   }
-  void Graph(GraphProto& graph, const GraphEdit* outer) {
+  // What a SequenceMap maps is said over all elements when it runs, by rules for standard operators, and optimized
+  // then.
+  void Graph(GraphProto& graph, const GraphEdit* outer, bool standard_only) {
     std::optional<GraphEdit> edit(std::in_place, graph, captures_, outer, context_);
     for (size_t i = 0; i < passes_.size(); ++i) {
-      if (!passes_[i].standard && standard_only_) continue;
+      if (!passes_[i].standard && standard_only) continue;
       const int64_t count = passes_[i].run(*edit);
       report_.passes[i].count += count;
       if (!passes_[i].adds_nodes || count == 0) continue;
@@ -98,9 +100,10 @@ class Optimizer {
     report_.nodes_after += graph.node_size();
     for (NodeProto& node : graph.node()) {
       if (node.domain() == kInternalDomain) continue;
+      const bool standard = standard_only || node.op_type() == "SequenceMap";
       for (AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) Graph(attribute.ref_g(), &*edit);
-        for (GraphProto& body : attribute.graphs()) Graph(body, &*edit);
+        if (attribute.has_g()) Graph(attribute.ref_g(), &*edit, standard);
+        for (GraphProto& body : attribute.graphs()) Graph(body, &*edit, standard);
       }
     }
   }

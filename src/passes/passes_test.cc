@@ -415,6 +415,16 @@ TEST(FuseProduct, TakesRowAndRelu) {
     EXPECT_EQ(After(FuseProduct, 0, graph), Text(graph));
 }
 
+TEST(Optimize, FusesNothingInBodiesThatAreBatchedLater) {
+  const std::string graph = R"(g (seq(float[N]) xs) => (seq(float[]) ys) {
+    ys = SequenceMap <body = s (float[N] e) => (float[N] r) { n = Neg(e) r = Abs(n) }> (xs)
+  })";
+  ModelProto model = Model(graph);
+  const Inferred types(model);
+  OptimizeGraphs(model, types);
+  EXPECT_EQ(PrintGraphText(model.graph()), Text(graph));
+}
+
 TEST(Optimize, GoesIntoBodies) {
   ModelProto model = Model(R"(g (float[N] x, bool c) => (float[N] y) <float two = {2}> {
     y = If <then_branch = t () => (float[N] r) { four = Mul(two, two) i = Identity(x) r = Mul(i, four) },
