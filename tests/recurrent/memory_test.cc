@@ -23,9 +23,11 @@ TEST(RecurrentMemory, FlatOverManyRunsOfAnySize) {
                                                {"W", Ones(Shape{1, 4 * kHidden, kInputs})},
                                                {"R", Ones(Shape{1, 4 * kHidden, kHidden})},
                                                {"lens", Tensor::Of<int32_t>(Shape{1}, std::vector<int32_t>{1})}};
-    auto [session, feeds] = RecurrentModel("LSTM", 14).Load(inputs, true, 2, storage);
+    auto loaded = RecurrentModel("LSTM", 14).Load(inputs, true, 2, storage);
+    const Session& session = loaded.first;
+    ValueMap& feeds = loaded.second;
     std::mt19937 random(1);
-    const auto run = [&, &session = session, &feeds = feeds](int times) {
+    const auto run = [&](int times) {
       for (int i = 0; i < times; ++i) {
         const auto steps = static_cast<int64_t>(random() % 40), rows = static_cast<int64_t>(random() % 20);
         std::vector<int32_t> lengths(static_cast<size_t>(rows));
