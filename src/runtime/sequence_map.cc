@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -17,11 +16,11 @@
 #include "base/stop_token.h"
 #include "graph/captures.h"
 #include "onnxseq/errors.h"
-#include "ops/sequence/copy_elements.h"
 #include "passes/batch/batch_body.h"
 #include "passes/optimize.h"
 #include "runtime/executor.h"
 #include "runtime/inferred_types.h"
+#include "runtime/joined_elements.h"
 #include "runtime/plan.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -38,49 +37,6 @@ constexpr double kRecurrentChunkBytes = 1 << 25;
 constexpr double kLargeElement = 1 << 17;
 // A plan for all of them together costs more than running these few.
 constexpr int64_t kFewElements = 4;
-
-// Dims of a tensor but one, before and behind it.
-struct AroundAxis {
-  AroundAxis(const Shape& shape, int axis) {
-    for (int i = 0; i < shape.rank(); ++i) (i < axis ? before : i > axis ? behind : size) *= shape[i];
-  }
-  int64_t before = 1, size = 1, behind = 1;
-};
-
-// The elements concatenated along an axis. Strings are not moved this way.
-Tensor Join(const Sequence& sequence, std::span<const int64_t> elements, const Shape& shape, int axis) {
-  const AroundAxis whole(shape, axis);
-  if (whole.before == 1 && elements.size() > 1) {
-    const auto number = [&](int64_t i) { return elements[static_cast<size_t>(i)]; };
-    Tensor joined = JoinInPlace(sequence, static_cast<int64_t>(elements.size()), number, shape);
-    if (joined.defined()) return joined;
-  }
-  Tensor joined(sequence.dtype(), shape);
-  if (joined.NumElements() == 0) return joined;
-  auto* to = static_cast<std::byte*>(joined.mutable_data());
-  const size_t row = joined.ByteSize() / static_cast<size_t>(whole.before);
-  size_t offset = 0;
-  for (const int64_t e : elements) {
-    const Tensor& element = sequence[e];
-    const size_t bytes = element.ByteSize() / static_cast<size_t>(whole.before);
-    if (bytes == 0) continue;
-    for (int64_t r = 0; r < whole.before; ++r)
-      std::memcpy(to + static_cast<size_t>(r) * row + offset,
-                  static_cast<const std::byte*>(element.data()) + static_cast<size_t>(r) * bytes, bytes);
-    offset += bytes;
-  }
-  return joined;
-}
-
-Shape WithFirst(int64_t first, const Shape& dims) {
-  std::vector<int64_t> all = {first};
-  for (int i = 0; i < dims.rank(); ++i) all.push_back(dims[i]);
-  return Shape(std::span<const int64_t>(all));
-}
-Shape WithDim(Shape shape, int axis, int64_t size) {
-  shape[axis] = size;
-  return shape;
-}
 
 }  // namespace
 
@@ -107,7 +63,10 @@ SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& bo
   can_batch_ = options.custom_ops != nullptr;
   for (const auto& [name, tensor] : captures_.constants) can_batch_ = can_batch_ && tensor != nullptr;
   for (const NodeProto& node : body.node())
-    if (can_batch_ && options.custom_ops->Find(node.domain(), node.op_type()) != nullptr) can_batch_ = false;
+    if (const std::string_view domain = node.domain();
+        can_batch_ &&
+        options.custom_ops->Find(domain == "ai.onnx" ? std::string_view() : domain, node.op_type()) != nullptr)
+      can_batch_ = false;
 }
 SequenceMapPlans::~SequenceMapPlans() = default;
 
@@ -421,25 +380,11 @@ class SequenceMapPlans::Call {
       return;
     }
     const std::span<const int64_t> lengths = outputs[static_cast<size_t>(form.lengths)].tensor().View<int64_t>();
-    const AroundAxis whole(all.shape(), form.axis);
     int64_t first = 0;
     for (size_t k = 0; k < elements.size(); ++k) {
-      const Shape shape = WithDim(all.shape(), form.axis, lengths[k]);
-      place(k) = whole.before == 1 ? all.Part(first * whole.behind, shape) : CutOut(all, whole, first, shape);
+      place(k) = PartAlong(all, form.axis, first, lengths[k]);
       first += lengths[k];
     }
-  }
-
-  static Tensor CutOut(const Tensor& all, const AroundAxis& whole, int64_t first, const Shape& shape) {
-    Tensor part(all.dtype(), shape);
-    if (part.NumElements() == 0) return part;
-    const size_t bytes = part.ByteSize() / static_cast<size_t>(whole.before);
-    const size_t row = all.ByteSize() / static_cast<size_t>(whole.before);
-    const size_t offset = row / static_cast<size_t>(whole.size) * static_cast<size_t>(first);
-    auto* to = static_cast<std::byte*>(part.mutable_data());
-    for (size_t r = 0; r < static_cast<size_t>(whole.before); ++r)
-      std::memcpy(to + r * bytes, static_cast<const std::byte*>(all.data()) + r * row + offset, bytes);
-    return part;
   }
 
   void SetOutputs() {
