@@ -276,6 +276,7 @@ void SoftmaxRows(const T* x, T* y, int64_t rows, int64_t n, bool log) noexcept {
 
 template <class T>
 void SoftmaxColumns(const T* x, T* y, int64_t n, int64_t columns, int64_t stride, bool log) noexcept {
+  if (n == 0) return;
   EnsureIsa();
   if constexpr (sizeof(T) == 4) {
     HWY_DYNAMIC_DISPATCH(ColumnsFloat)(x, y, n, columns, stride, log);

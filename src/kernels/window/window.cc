@@ -106,7 +106,7 @@ class Phases {
     ONNXSEQ_INDEPENDENT
     for (; i < last - first; ++i)
       for (int64_t phase = 0; phase < kStride; ++phase) to[phase * kPitch + i] = from[i * kStride + phase];
-    for (i = last * kStride; i < end; ++i) put(i);
+    for (i = std::max(begin, last * kStride); i < end; ++i) put(i);
   }
 
   T numbers_[kMost * kPitch];
