@@ -224,6 +224,9 @@ IrRef IrNodeWriter::List(int i, std::string_view attribute) {
 }
 
 int64_t IrNodeWriter::Axis(int64_t axis, const IrType& of) const {
+  // Flatten may name the end.
+  if (of.ranked && (axis < -of.rank() || axis > of.rank()))
+    Refuse("attribute 'axis'", fmt::format("{} is no axis of rank {}", axis, of.rank()));
   if (axis >= 0) return axis;
   if (!of.ranked) Refuse("attribute 'axis'", "counts from the end of a rank that is not known");
   return axis + of.rank();

@@ -7,7 +7,8 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 IrType WithAxis(IrType type, int64_t axis, int64_t size) {
-  if (type.ranked && axis <= static_cast<int64_t>(type.dims.size())) type.dims.insert(type.dims.begin() + axis, size);
+  if (type.ranked && axis >= 0 && axis <= static_cast<int64_t>(type.dims.size()))
+    type.dims.insert(type.dims.begin() + axis, size);
   return type;
 }
 
@@ -77,8 +78,11 @@ std::vector<IrBodyWriter::Slice> IrBodyWriter::AddGatheredSlices(const std::stri
     if (gather.op_type() != "Gather" || gather.input_size() != 2 || layers_.IsOwn(gather.input(0))) continue;
     const NodeProto* at = Producer(gather.input(1));
     if (at == nullptr || at->op_type() != "Unsqueeze" || at->input(0) != iteration || !IsAxis(*at, 0)) continue;
-    const auto uses = std::ranges::count_if(
-        graph_.node(), [&](const NodeProto& node) { return IrGraphWriter::Uses(node, gather.input(1)); });
+    const auto uses =
+        std::ranges::count_if(graph_.node(),
+                              [&](const NodeProto& node) { return IrGraphWriter::Uses(node, gather.input(1)); }) +
+        std::ranges::count_if(graph_.output(),
+                              [&](const ValueInfoProto& info) { return info.name() == gather.input(1); });
     const auto axis = std::ranges::find(gather.attribute(), std::string_view("axis"),
                                         [](const AttributeProto& a) { return std::string_view(a.name()); });
     const int64_t along = axis == gather.attribute().end() ? 0 : axis->i();

@@ -72,6 +72,8 @@ std::vector<int64_t> ZerosUnless(IrNodeWriter& w, std::string_view name, int cou
 }
 
 int64_t Positive(IrNodeWriter& w, std::string_view attribute, int64_t axis, const IrType& of) {
+  if (of.ranked && (axis < -of.rank() || axis >= of.rank()))
+    w.RefuseAttribute(attribute, fmt::format("{} is no axis of rank {}", axis, of.rank()));
   if (axis >= 0) return axis;
   if (!of.ranked) w.RefuseAttribute(attribute, "counts from the end of a rank that is not known");
   return axis + of.rank();

@@ -124,7 +124,11 @@ void WriteClip(IrNodeWriter& w) {
     return w.ConstantFloat(i);
   };
   const std::optional<double> low = bound(1, "min"), high = bound(2, "max");
-  if (low && high && *low <= *high && std::isfinite(*low) && std::isfinite(*high))
+  // Whole numbers beyond these are no doubles.
+  constexpr double kExact = 9007199254740992.0;
+  const bool exact = onnx_optim::IsFloatTensorType(type) ||
+                     (std::abs(low.value_or(0)) < kExact && std::abs(high.value_or(0)) < kExact);
+  if (low && high && *low <= *high && std::isfinite(*low) && std::isfinite(*high) && exact)
     return w.Finish("Clamp", "opset1", {x}, {{"min", IrText(*low)}, {"max", IrText(*high)}});
   const auto port = [&](int i, const char* hint, const std::optional<double>& value) {
     return value && !w.Has(i) ? w.Scalar(hint, type, *value) : w.In(i);

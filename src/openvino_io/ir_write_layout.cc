@@ -69,10 +69,12 @@ void WriteConcat(IrNodeWriter& w) {
 void WriteSplit(IrNodeWriter& w) {
   const int64_t axis = w.Int("axis", 0), parts = w.output_size();
   w.Ignore("num_outputs");  // as many as there are outputs
+  if (parts == 0) w.Refuse("", "it has no outputs");
   const IrRef along = w.Int64("axis", axis);
   if (w.HasList(1, "split"))
     return w.Finish("VariadicSplit", "opset1", {w.In(0), along, w.List(1, "split")}, {}, static_cast<int>(parts));
   const IrType x = w.Type(0);
+  if (x.ranked && w.Axis(axis, x) >= x.rank()) w.RefuseAttribute("axis", "is past the last axis");
   const int64_t size = x.ranked ? x.dims[static_cast<size_t>(w.Axis(axis, x))] : -1;
   // From operator set 18 on the last part may be smaller.
   if (size < 0 && w.opset() >= 18)

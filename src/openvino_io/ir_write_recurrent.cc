@@ -168,6 +168,7 @@ class SequenceWriter {
   IrRef State(int input, const Part& part) {
     if (w_.Has(input)) {
       const IrRef given = w_.In(input);
+      RequireRank(input, given, 3);
       return Directions(layout_ == 0 ? w_.Transposed(given, kSwapped) : given, 1, part);
     }
     const std::vector<int64_t> dims{batch(), part.count, hidden_};
@@ -205,7 +206,14 @@ class SequenceWriter {
       TensorProto ordered = OrderBlocks(*tensor, kind_.gates, part.first, part.count);
       return w_.Const(hint, given.element, {part.count, gates() * hidden_, tensor->dims()[2]}, ordered.raw_data());
     }
-    return Ordered(Directions(w_.In(input), 0, part), hint);
+    const IrRef weights = w_.In(input);
+    RequireRank(input, weights, 3);
+    return Ordered(Directions(weights, 0, part), hint);
+  }
+  // What a rank that is known has to be.
+  void RequireRank(int input, const IrRef& value, int64_t rank) const {
+    if (value.type->ranked && value.type->rank() != rank)
+      w_.Refuse(fmt::format("input {}", input), fmt::format("must have rank {}, has {}", rank, value.type->rank()));
   }
   IrRef Ordered(const IrRef& value, const char* hint) {
     if (std::ranges::is_sorted(kind_.gates)) return value;

@@ -230,6 +230,13 @@ class Fusing {
                                    b = Weights(edit_.input(op_, 1), 2, turned ? 0 : 1);
     const int c = edit_.input(op_, 2);
     const std::optional<Quantized> addend = Source(c);
+    if (addend) {  // scales of C are those of its columns, as the weights' are
+      const Tensor scales = ReadConstant(edit_, addend->scale, TensorType::kFloat);
+      const auto rank = static_cast<int64_t>(edit_.ShapeOf(addend->data).Rank());
+      int64_t axis = NodeAttributes(edit_.node(addend->node)).Int("axis", 1);
+      if (axis < 0) axis += rank;
+      if (!scales.defined() || (scales.NumElements() > 1 && rank > 1 && axis != rank - 1)) return false;
+    }
     if (!HasMicrosoft("QGemm") || !a || !b || (c != kAbsent && (!addend || !CountsIn(*addend, *a, *b))) ||
         attributes.Float("alpha", 1) != 1 || attributes.Float("beta", 1) != 1 || edit_.op(op_)->since_version < 7)
       return false;

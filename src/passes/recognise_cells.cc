@@ -166,7 +166,9 @@ class Recognising {
     }
     for (size_t i = carried; i < body_.graph().output().size(); ++i) {
       int64_t axis = at("scan_output_axes", i - carried);
-      if (axis < 0) axis += static_cast<int64_t>(body_.ShapeOf(BodyOutput(i)).Rank()) + 1;
+      const auto rank = static_cast<int64_t>(body_.ShapeOf(BodyOutput(i)).Rank());
+      if (axis < 0) axis += rank + 1;
+      if (axis < 0 || axis > rank) throw NotACell{"it has an output along no axis"};
       AddOutput(i, i, axis, at("scan_output_directions", i - carried) != 0);
     }
   }

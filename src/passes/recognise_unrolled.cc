@@ -51,6 +51,16 @@ class Replacing {
         taken.back().push_back(step.reader->leaf(step.inputs[static_cast<size_t>(which)]));
     }
     const bool reversed = std::ranges::all_of(taken, [&](const auto& of) { return IsWhole(of, true); });
+    if (stack_.concat != kAbsent && stack_.backwards != reversed &&
+        edit_.opset() < cells::OperatorWriter::kLeastOpsetToReverse)
+      throw cells::NotACell{
+          fmt::format("operators before version {} are not written", cells::OperatorWriter::kLeastOpsetToReverse)};
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const auto which = static_cast<size_t>(std::ranges::find(last.inputs, weights.leaves[i]) - last.inputs.begin());
+      for (const UnrolledStep& step : steps_)
+        if (step.reader->LeafWidth(step.inputs[which]) != last.reader->LeafWidth(weights.leaves[i]))
+          throw cells::NotACell{"its steps take inputs of different widths"};
+    }
     cells::OperatorWriter writer(edit_);
     std::vector<int> inputs;
     for (size_t i = 0; i < taken.size(); ++i)

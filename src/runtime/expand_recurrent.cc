@@ -46,8 +46,8 @@ class FunctionText {
     hidden_ = Int(node, "hidden_size");
     layout_ = Int(node, "layout");
     linear_ = gru_ && Int(node, "linear_before_reset") != 0;
-    const std::string direction =
-        Find(node, "direction") == nullptr ? "forward" : Find(node, "direction")->s().as_string();
+    std::string direction = Find(node, "direction") == nullptr ? "forward" : Find(node, "direction")->s().as_string();
+    for (char& c : direction) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // as the operators do
     directions_ = direction == "bidirectional" ? 2 : 1;
     reverse_ = direction == "reverse";
     clip_ = Find(node, "clip") == nullptr ? 0 : Find(node, "clip")->f();
@@ -364,7 +364,9 @@ void InGraph(ModelProto& model, GraphProto& graph, const InferredTypes& types, i
     for (AttributeProto& attribute : node.attribute())
       if (attribute.has_g()) InGraph(model, attribute.ref_g(), types, opset, made);
     const bool recurrent = node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
-    if (!recurrent || !node.domain().empty() || node.input_size() < 3 || Int(node, "hidden_size") <= 0) continue;
+    if (!recurrent || (!node.domain().empty() && node.domain() != "ai.onnx") || node.input_size() < 3 ||
+        node.output_size() == 0 || Int(node, "hidden_size") <= 0)
+      continue;
     const TensorType type = types.TypeOf(graph, node.output(node.output(0).empty() ? node.output_size() - 1 : 0));
     if (!onnx_optim::IsFloatTensorType(type)) continue;
     FunctionText text(node, opset, type, fmt::format("{}{}", std::string_view(node.op_type()), made));

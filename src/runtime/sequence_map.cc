@@ -196,7 +196,8 @@ class SequenceMapPlans::Call {
     if (IsAuto()) {
       std::vector<int> open = axes;
       for (size_t i = 0; i < walked_.size(); ++i)
-        if (walked_[i] != nullptr && open[i] < 0) open[i] = plans_.open_axes_[i];
+        if (walked_[i] != nullptr && open[i] < 0 && plans_.open_axes_[i] < (*walked_[i])[0].rank())
+          open[i] = plans_.open_axes_[i];
       if (open != axes) ways.push_back(std::move(open));
       // Weights of recurrent nodes are packed once for each plan.
       const bool one_input = std::ranges::count(walked_, nullptr) + 1 == static_cast<int64_t>(walked_.size());
@@ -237,6 +238,7 @@ class SequenceMapPlans::Call {
 
   // Finds the group's plan; false when its body cannot be batched this way.
   bool Prepare(Elements& group, const std::vector<int>& axes) const {
+    group.length = 0;
     BatchRequest request;
     std::vector<std::vector<int64_t>> lengths;
     std::string signature;

@@ -118,9 +118,9 @@ void Run(RunContext& ctx) {
 void ShapeRule(InferScope& scope) {
   const OptimShape &data = scope.InputShape(0), &indices = scope.InputShape(1);
   const TensorType type = scope.InputType(0);
-  const Layout layout = ReadLayout(scope.attrs(), type);
   if (data.IsUnknown() || indices.IsUnknown() || type == TensorType::kUndefined)
     return scope.SetTensor(0, scope.InputType(2), OptimShape::Unknown());
+  const Layout layout = ReadLayout(scope.attrs(), type);
   if (data.Rank() == 0) scope.Fail(scope.InputSubject(0), "must not be a scalar");
   OptimShape whole = data;
   OptimDim& last = whole[whole.Rank() - 1];

@@ -176,6 +176,8 @@ bool BatchSlice(BatchNode& node) {
   std::vector<std::string> names = node.InputNames();
   names.resize(std::max<size_t>(names.size(), 4));
   names[3] = node.graph.Ints(axes);
+  if (node.inputs[1].dtype == TensorType::kInt32)  // all bounds have one type
+    names[3] = node.graph.Emit("Cast", {names[3]}, [](NodeProto& cast) { SetInt(cast, "to", TensorProto::INT32); });
   node.Copy(names);
   return true;
 }

@@ -127,8 +127,6 @@ class BatchNode {
     return Copy(input_names, std::span(but.begin(), but.size()));
   }
   std::vector<std::string> InputNames() const;
-  // Gives output 0 another node's result.
-  void Give(const std::string& value) { graph.Node("Identity", {value}, {outputs[0].name}); }
 };
 
 }  // namespace ONNX_LIGHT_NAMESPACE

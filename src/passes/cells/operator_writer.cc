@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/activation/activation.h"
 #include "model/set_attribute.h"
 #include "values/tensor_proto.h"
 
@@ -196,8 +197,9 @@ OperatorWriter::Outputs OperatorWriter::Operator(std::string_view name, const Ce
   std::vector<float> alphas, betas;
   for (const Symbol& function : cell.functions) {
     functions.push_back(function.function);
-    if (function.alpha != 0) alphas.push_back(function.alpha);
-    if (function.beta != 0) betas.push_back(function.beta);
+    const std::optional<kernels::ActivationKind> kind = kernels::ActivationFromName(function.function);
+    if (kind && kernels::TakesAlpha(*kind)) alphas.push_back(function.alpha);
+    if (kind && kernels::TakesBeta(*kind)) betas.push_back(function.beta);
   }
   SetStrings(node, "activations", functions);
   if (!alphas.empty()) SetFloats(node, "activation_alpha", alphas);

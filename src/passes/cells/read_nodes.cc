@@ -19,15 +19,8 @@ struct Function {
   std::string_view type;
   float alpha = 0, beta = 0;  // where the node does not say
 };
-constexpr Function kFunctions[] = {{"Sigmoid"},
-                                   {"Tanh"},
-                                   {"Relu"},
-                                   {"HardSigmoid", 0.2f, 0.5f},
-                                   {"LeakyRelu", 0.01f},
-                                   {"Elu", 1},
-                                   {"ThresholdedRelu", 1},
-                                   {"Softsign"},
-                                   {"Softplus"}};
+constexpr Function kFunctions[] = {{"Sigmoid"},          {"Tanh"},   {"Relu"},     {"HardSigmoid", 0.2f, 0.5f},
+                                   {"LeakyRelu", 0.01f}, {"Elu", 1}, {"Softsign"}, {"Softplus"}};
 
 }  // namespace
 

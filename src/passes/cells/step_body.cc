@@ -101,7 +101,8 @@ std::optional<StepInput> StepBody::FixedPart(Place place) const {
   StepInput part{.value = data, .axis = NodeAttributes(graph.node(n)).Int("axis", 0)};
   if (graph.Is(n, "Slice")) {
     const auto start = number(1), end = number(2), axis = number(3), step = number(4);
-    if (!start || !end || !axis || step.value_or(1) != 1 || *end != *start + 1 || *end == 0) return std::nullopt;
+    if (!start || !end || !axis || step.value_or(1) != 1 || *end <= *start || *end - 1 != *start || *end == 0)
+      return std::nullopt;
     part.axis = *axis;
     part.index = *start;
   } else if (graph.Is(n, "Gather")) {
