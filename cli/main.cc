@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -77,11 +76,16 @@ void AddRun(CLI::App& app, onnxseq::RunArguments& a) {
                 "Say first how the model was run: what was made of it before, and of each SequenceMap");
   run->add_flag("!--no-optimize", a.optimize, "Run the nodes as they are");
   using Strategy = onnxseq::SequenceMapStrategy;
-  run->add_option("--sequence-map", a.sequence_map, "How SequenceMap runs its body")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{{"auto", Strategy::kAuto},
-                                                                          {"elements", Strategy::kElements},
-                                                                          {"stacked", Strategy::kStacked},
-                                                                          {"packed", Strategy::kPacked}}));
+  run->add_option_function<std::string>(
+         "--sequence-map",
+         [&a](const std::string& name) {
+           a.sequence_map = name == "elements"  ? Strategy::kElements
+                            : name == "stacked" ? Strategy::kStacked
+                            : name == "packed"  ? Strategy::kPacked
+                                                : Strategy::kAuto;
+         },
+         "How SequenceMap runs its body")
+      ->check(CLI::IsMember({"auto", "elements", "stacked", "packed"}));
   run->add_flag("--json", a.json, "Print JSON");
   trace->excludes(run->get_option("--repeat"));
   // Test data bring their own inputs, and each folder has outputs of its own.

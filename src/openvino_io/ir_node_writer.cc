@@ -40,11 +40,12 @@ int64_t IrNodeWriter::opset() const {
 }
 
 std::string IrNodeWriter::Subject(int i) const {
-  return fmt::format("input {} (\"{}\")", i, std::string_view(node_.input(i)));
+  return Has(i) ? fmt::format("input {} (\"{}\")", i, std::string_view(node_.input(i))) : fmt::format("input {}", i);
 }
 
 IrRef IrNodeWriter::In(int i) {
   inputs_.insert(i);
+  if (!Has(i)) Refuse(Subject(i), "is required");
   if (const std::string_view kind = graph_.KindOf(node_.input(i)); !kind.empty())
     Refuse(Subject(i), fmt::format("is {}, IR has tensors only", kind));
   return graph_.ValueOf(node_.input(i));

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "graph/graph_index.h"
+#include "onnxseq/errors.h"
+#include "ops/infer_node.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -13,6 +15,15 @@ namespace {
 std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 constexpr int64_t kMaxInts = 64;  // longer constants are no axes, pads or shapes
+
+bool IsWellFormed(const OpDef& op, const NodeProto& node) {
+  try {
+    CheckNode(op, node);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -47,6 +58,8 @@ GraphEdit::GraphEdit(GraphProto& graph, const Captures& captures, const GraphEdi
       NodeState& node = nodes_[i];
       node.proto = &graph.node()[order[i]];
       node.op = FindTableOp(*node.proto);
+      // Passes look at inputs without asking how many there are; planning says what is wrong.
+      if (node.op != nullptr && !IsWellFormed(*node.op, *node.proto)) node.op = nullptr;
       node.inputs.assign(index.inputs(n).begin(), index.inputs(n).end());
       node.outputs.assign(index.outputs(n).begin(), index.outputs(n).end());
       for (const int v : node.inputs)

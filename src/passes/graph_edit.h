@@ -61,7 +61,7 @@ class GraphEdit {
   const NodeProto& node(int n) const { return *At(n).proto; }
   NodeProto& mutable_node(int n) { return *nodes_[static_cast<size_t>(n)].proto; }
   bool alive(int n) const { return At(n).alive; }
-  // Null for what the table does not know, or is not to say.
+  // Null for what the table does not know, or is not to say, and for nodes that planning will refuse by their form.
   const OpDef* op(int n) const { return At(n).op; }
   const OpDef* FindTableOp(const NodeProto& node) const;
   // A node of ai.onnx of this type that is alive.

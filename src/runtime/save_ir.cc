@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "graph/captures.h"
 #include "graph/graph_index.h"
+#include "ops/infer_node.h"
+#include "ops/op_def.h"
 #include "runtime/custom_ops.h"
 #include "runtime/expand_recurrent.h"
 #include "runtime/inferred_types.h"
@@ -125,11 +128,27 @@ class DecidedBranches {
   int made_ = 0;
 };
 
+// Throws what is wrong with the form of a node, so that writers need not ask how many inputs it has.
+void CheckNodes(const ModelProto& model, const GraphProto& graph) {
+  for (const NodeProto& node : graph.node()) {
+    const std::string_view domain = node.domain() == "ai.onnx" ? std::string_view() : std::string_view(node.domain());
+    for (const OperatorSetIdProto& import : model.opset_import()) {
+      const std::string_view imported =
+          import.domain() == "ai.onnx" ? std::string_view() : std::string_view(import.domain());
+      if (imported != domain) continue;
+      if (const OpDef* op = FindOp(domain, node.op_type(), import.version())) CheckNode(*op, node);
+      break;
+    }
+    ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) { CheckNodes(model, body); });
+  }
+}
+
 // Calls write(model, types) for the model made ready.
 template <class Fn>
 auto Prepared(const ModelProto& model, bool lower, Fn write) {
   ModelProto copy = model;
   if (NeedsInlining(copy)) static_cast<void>(InlineFunctions(copy));
+  CheckNodes(copy, copy.graph());
   for (;;) {
     const Captures captures(copy.graph());
     SortNodes(*copy.mutable_graph(), captures, false);

@@ -11,6 +11,7 @@
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnxseq/errors.h"
 #include "ops/infer_graph.h"
+#include "ops/infer_node.h"
 #include "passes/batch/batch_graph.h"
 #include "passes/batch/batch_rules.h"
 #include "passes/batch/element_model.h"
@@ -258,6 +259,11 @@ class Batcher {
     const OpDef* op = opset == opsets_.end() ? nullptr : FindOp(domain, node.op_type(), opset->second);
     if (op == nullptr) return "it is not known";
     if (op->random) return "it is random";
+    try {
+      CheckNode(*op, node);
+    } catch (const Error& e) {
+      return e.what();
+    }
     const BatchRule rule = FindBatchRule(*op);
     if (rule.apply == nullptr) return "there is no rule for it";
     BatchNode call(*graph_, node, *op);

@@ -141,7 +141,10 @@ std::optional<int> BatchNode::Axis(int64_t axis, size_t i) const {
 
 NodeProto& BatchNode::Copy(const std::vector<std::string>& input_names, std::span<const std::string_view> but) {
   std::vector<std::string> output_names;
-  for (const Batched& output : outputs) output_names.push_back(output.name);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool named = i < op.outputs.size() && op.outputs[i].count == FormalCount::kOne;
+    output_names.push_back(outputs[i].name.empty() && named ? graph.NewName("unused") : outputs[i].name);
+  }
   NodeProto& copy = graph.Node(op.type, input_names, output_names, node.domain());
   if (!node.name().empty()) copy.set_name(node.name());
   for (const AttributeProto& attribute : node.attribute())
