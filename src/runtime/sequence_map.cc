@@ -185,7 +185,12 @@ class SequenceMapPlans::Call {
         return true;
       }
     }
-    return (mixed || ragged) && strategy() != SequenceMapStrategy::kPacked && GroupByShape();
+    if ((mixed || ragged) && strategy() != SequenceMapStrategy::kPacked && GroupByShape()) return true;
+    if (mixed) {
+      const std::lock_guard lock(plans_.mutex_);
+      plans_.differed_ = true;
+    }
+    return false;
   }
 
   // First those whose plan serves elements of other sizes too: a dim that is not known before elements are is packed
@@ -459,15 +464,16 @@ std::string SequenceMapPlans::Explain() const {
       text += fmt::format("  not {}: with elements so few, or so large, nothing is gained\n", batch.form);
       continue;
     }
-    text += fmt::format("  {}: {} elements in {} group{}, {} node{} for all of a group\n", batch.form,
-                        batch.elements.load(), runs, runs == 1 ? "" : "s", batch.body->batched_nodes,
-                        batch.body->batched_nodes == 1 ? "" : "s");
+    text += fmt::format("  {}: {} element{} in {} group{}, {} node{} for all of a group\n", batch.form,
+                        batch.elements.load(), batch.elements.load() == 1 ? "" : "s", runs, runs == 1 ? "" : "s",
+                        batch.body->batched_nodes, batch.body->batched_nodes == 1 ? "" : "s");
     if (failures > 0) {
       const std::string times = failures == 1 ? "once" : fmt::format("{} times", failures);
       text += fmt::format("    then element by element, {}, for an error\n", times);
     }
     for (const std::string& node : batch.body->per_element) text += fmt::format("    element by element: {}\n", node);
   }
+  if (differed_) text += "  element by element: elements differ in more than one dim, or in rank, in too many ways\n";
   return text;
 }
 

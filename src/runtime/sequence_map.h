@@ -70,6 +70,7 @@ class SequenceMapPlans {
   // By signature, with the time of the last use.
   std::map<std::string, std::pair<std::shared_ptr<const Batch>, int64_t>> batches_;
   int64_t uses_ = 0;
+  bool differed_ = false;  // elements of a run did, in more than a plan takes
 };
 
 }  // namespace ONNX_LIGHT_NAMESPACE
