@@ -110,7 +110,7 @@ std::vector<std::string> CheckConverted(const ModelProto& model, const ValueMap&
   if (!told) return {};
   std::vector<std::string> notes;
   const ModelProto converted = BatchSequenceMaps(told->model, &notes);
-  if (notes.size() != 1) return {fmt::format("{} notes on one SequenceMap", notes.size())};
+  if (notes.empty()) return {"no note on a SequenceMap"};  // the first is on the outermost one, others on those in it
   constexpr std::string_view kLeft = "left as it is: ";
   if (const size_t at = notes[0].find(kLeft); at != std::string::npos) {
     ++counts.left;
