@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/lower_case.h"
 #include "openvino_io/ir_document.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -41,14 +42,6 @@ std::optional<T> ParseNumber(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 std::optional<IrDim> ParseDim(std::string_view text) {
@@ -172,7 +165,7 @@ double IrAttributes::Double(const char* name) const {
 
 bool IrAttributes::Bool(const char* name, bool absent) const {
   if (!Has(name)) return absent;
-  const std::string text = String(name), lower = Lower(Trim(text));
+  const std::string text = String(name), lower = LowerCase(std::string(Trim(text)));
   if (lower == "true" || lower == "1") return true;
   if (lower == "false" || lower == "0") return false;
   FailAttribute(name, fmt::format("must be true or false, got {}", QuoteForMessage(text)));

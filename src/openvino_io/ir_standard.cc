@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_graph_writer.h"
 #include "openvino_io/ir_lowering.h"
@@ -36,12 +37,6 @@ constexpr Function kFunctions[] = {{"sigmoid", "Sigmoid"},
                                    {"softplus", "Softplus"},
                                    {"softsign", "Softsign"},
                                    {"thresholdedrelu", "ThresholdedRelu", 1, 0}};
-
-std::string LowerCase(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
 
 void Register(const GraphProto& graph, IrNames& names) {
   for (const auto& input : graph.input()) (void)names.Unique(input.name());

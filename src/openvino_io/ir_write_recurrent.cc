@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/lower_case.h"
 #include "openvino_io/ir_recurrent_weights.h"
 #include "openvino_io/ir_write_functions.h"
 
@@ -28,12 +29,6 @@ const Kind kGru{"GRUSequence", {0, 1, 2}, {"sigmoid", "tanh"}};
 const Kind kRnn{"RNNSequence", {0}, {"tanh"}};
 
 constexpr int64_t kSwapped[] = {1, 0, 2};  // time and batch, or directions and batch
-
-std::string LowerCase(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
 
 // Elements of constants that no data of the model stand for; larger ones are made when the model runs.
 constexpr int64_t kMostMade = 1 << 16;

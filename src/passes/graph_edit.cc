@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "graph/graph_index.h"
+#include "model/domain.h"
 #include "onnxseq/errors.h"
 #include "ops/infer_node.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 constexpr int64_t kMaxInts = 64;  // longer constants are no axes, pads or shapes
 

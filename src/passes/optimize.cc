@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "graph/value_names.h"
+#include "model/domain.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/microsoft/microsoft_op.h"
 #include "passes/passes.h"
@@ -39,8 +40,6 @@ constexpr Pass kPasses[] = {
 constexpr Pass kMapPasses[] = {{"batch SequenceMaps", BatchSequenceMaps, true, true}};
 // Initializers need not be graph inputs from here on.
 constexpr int64_t kFreeInitializers = 4;
-
-std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 class Optimizer {
  public:

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "kernels/activation/activation.h"
+#include "model/domain.h"
 #include "onnx_io/text_parser.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -46,8 +48,8 @@ class FunctionText {
     hidden_ = Int(node, "hidden_size");
     layout_ = Int(node, "layout");
     linear_ = gru_ && Int(node, "linear_before_reset") != 0;
-    std::string direction = Find(node, "direction") == nullptr ? "forward" : Find(node, "direction")->s().as_string();
-    for (char& c : direction) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // as the operators do
+    const std::string direction =  // read as the operators do
+        Find(node, "direction") == nullptr ? "forward" : LowerCase(Find(node, "direction")->s().as_string());
     directions_ = direction == "bidirectional" ? 2 : 1;
     reverse_ = direction == "reverse";
     clip_ = Find(node, "clip") == nullptr ? 0 : Find(node, "clip")->f();
@@ -364,8 +366,8 @@ void InGraph(ModelProto& model, GraphProto& graph, const InferredTypes& types, i
     for (AttributeProto& attribute : node.attribute())
       if (attribute.has_g()) InGraph(model, attribute.ref_g(), types, opset, made);
     const bool recurrent = node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
-    if (!recurrent || (!node.domain().empty() && node.domain() != "ai.onnx") || node.input_size() < 3 ||
-        node.output_size() == 0 || Int(node, "hidden_size") <= 0)
+    if (!recurrent || !Domain(node.domain()).empty() || node.input_size() < 3 || node.output_size() == 0 ||
+        Int(node, "hidden_size") <= 0)
       continue;
     const TensorType type = types.TypeOf(graph, node.output(node.output(0).empty() ? node.output_size() - 1 : 0));
     if (!onnx_optim::IsFloatTensorType(type)) continue;
@@ -391,7 +393,7 @@ void InGraph(ModelProto& model, GraphProto& graph, const InferredTypes& types, i
 int ExpandRecurrent(ModelProto& model, const InferredTypes& types) {
   int64_t opset = 0;
   for (const OperatorSetIdProto& import : model.opset_import())
-    if (import.domain().empty() || import.domain() == "ai.onnx") opset = import.version();
+    if (Domain(import.domain()).empty()) opset = import.version();
   int made = 0;
   if (opset >= kLeastOpset) InGraph(model, *model.mutable_graph(), types, opset, made);
   if (made == 0) return 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/captures.h"
+#include "model/domain.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/versions.h"
 #include "ops/infer_node.h"
@@ -23,8 +24,6 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 using Nodes = RepeatedMessages<NodeProto>;
-
-std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 // How a function is called in messages: "my.scale".
 std::string NameOf(const FunctionProto& function) {

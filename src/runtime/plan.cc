@@ -12,6 +12,7 @@
 
 #include "graph/captures.h"
 #include "graph/graph_index.h"
+#include "model/domain.h"
 #include "onnxseq/errors.h"
 #include "ops/evaluate.h"
 #include "ops/infer_node.h"
@@ -27,8 +28,6 @@ using Source = GraphIndex::Source;
 // Results of nodes with constant inputs are kept up to this size; larger ones are computed in each run, which frees
 // them again.
 constexpr int64_t kMaxFoldedBytes = 16 << 20;
-
-std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
 class Preparation : public PrepareContext {
  public:

@@ -7,6 +7,7 @@
 
 #include "graph/captures.h"
 #include "graph/graph_index.h"
+#include "model/domain.h"
 #include "ops/infer_node.h"
 #include "ops/op_def.h"
 #include "runtime/custom_ops.h"
@@ -131,11 +132,9 @@ class DecidedBranches {
 // Throws what is wrong with the form of a node, so that writers need not ask how many inputs it has.
 void CheckNodes(const ModelProto& model, const GraphProto& graph) {
   for (const NodeProto& node : graph.node()) {
-    const std::string_view domain = node.domain() == "ai.onnx" ? std::string_view() : std::string_view(node.domain());
+    const std::string_view domain = Domain(node.domain());
     for (const OperatorSetIdProto& import : model.opset_import()) {
-      const std::string_view imported =
-          import.domain() == "ai.onnx" ? std::string_view() : std::string_view(import.domain());
-      if (imported != domain) continue;
+      if (Domain(import.domain()) != domain) continue;
       if (const OpDef* op = FindOp(domain, node.op_type(), import.version())) CheckNode(*op, node);
       break;
     }

@@ -15,6 +15,7 @@
 
 #include "base/stop_token.h"
 #include "graph/captures.h"
+#include "model/domain.h"
 #include "onnxseq/errors.h"
 #include "passes/batch/batch_body.h"
 #include "passes/optimize.h"
@@ -63,10 +64,7 @@ SequenceMapPlans::SequenceMapPlans(const ModelProto& model, const GraphProto& bo
   can_batch_ = options.custom_ops != nullptr;
   for (const auto& [name, tensor] : captures_.constants) can_batch_ = can_batch_ && tensor != nullptr;
   for (const NodeProto& node : body.node())
-    if (const std::string_view domain = node.domain();
-        can_batch_ &&
-        options.custom_ops->Find(domain == "ai.onnx" ? std::string_view() : domain, node.op_type()) != nullptr)
-      can_batch_ = false;
+    if (can_batch_ && options.custom_ops->Find(Domain(node.domain()), node.op_type()) != nullptr) can_batch_ = false;
 }
 SequenceMapPlans::~SequenceMapPlans() = default;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/internal/segments.h"
 #include "ops/rnn/recurrent_limits.h"
@@ -13,13 +14,6 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 std::string KnownActivations() {
   std::string names;
@@ -31,7 +25,7 @@ std::string KnownActivations() {
 
 std::string ReadDirection(const NodeAttributes& attrs, RecurrentSpec& spec) {
   const std::string given = attrs.String("direction", "forward");
-  std::string direction = Lower(given);
+  std::string direction = LowerCase(given);
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
     FailAttribute("direction", fmt::format("must be forward, reverse or bidirectional, got \"{}\"", given));
   }

@@ -7,6 +7,7 @@
 
 #include "graph/captures.h"
 #include "graph/value_names.h"
+#include "model/domain.h"
 #include "model/set_attribute.h"
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnxseq/errors.h"
@@ -59,7 +60,7 @@ class Batcher {
     ModelProto& model = result_.model;
     model.set_ir_version(element_.ir_version());
     for (const OperatorSetIdProto& import : element_.opset_import()) {
-      opsets_.emplace(import.domain() == "ai.onnx" ? std::string() : std::string(import.domain()), import.version());
+      opsets_.emplace(std::string(Domain(import.domain())), import.version());
       *model.add_opset_import() = import;
     }
     OperatorSetIdProto& internal = *model.add_opset_import();
@@ -146,7 +147,7 @@ class Batcher {
   }
 
   static bool IsRandom(const NodeProto& node, const std::map<std::string, int64_t, std::less<>>& opsets) {
-    const auto opset = opsets.find(node.domain() == "ai.onnx" ? std::string_view() : std::string_view(node.domain()));
+    const auto opset = opsets.find(Domain(node.domain()));
     const OpDef* op = opset == opsets.end() ? nullptr : FindOp(opset->first, node.op_type(), opset->second);
     bool random = op == nullptr || op->random;
     ForEachBody(node, [&](const AttributeProto&, const GraphProto& body) {
@@ -254,7 +255,7 @@ class Batcher {
 
   // Empty when the node is done, or why it is not.
   std::string ApplyRule(const NodeProto& node) {
-    const std::string domain = node.domain() == "ai.onnx" ? std::string() : std::string(node.domain());
+    const std::string domain(Domain(node.domain()));
     const auto opset = opsets_.find(domain);
     const OpDef* op = opset == opsets_.end() ? nullptr : FindOp(domain, node.op_type(), opset->second);
     if (op == nullptr) return "it is not known";
