@@ -9,6 +9,10 @@
 #endif
 
 #include <hwy/highway.h>
+//
+#include <hwy/contrib/math/math-inl.h>
+
+#include <limits>
 
 #include "kernels/activation/activation.h"
 
@@ -16,18 +20,14 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x for x <= 0, within 1 unit in the last place (1.2 where multiply-adds round twice); 0 where it would be denormal.
-// NaN stays NaN.
+// e^x 2^shift, within 1 unit in the last place (1.2 where multiply-adds round twice), where that is no denormal.
 // x = n ln2 + r, |r| <= ln2 / 2; ln2 is split so that n times its first part is exact.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V ExpOfNegative(D d, V x) {
+HWY_INLINE V ScaledExp(D d, V held, float shift) {
   const hn::RebindToSigned<D> di;
-  const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
-  // Second operand: where x is NaN, x86 hands on the second one.
-  const V held = hn::Max(hn::Set(d, -87.4f), x);
-  // So large a number has no place for fractions: what is added rounds to n, and the lowest bits are those of n + 127,
-  // the exponent of 2^n.
-  const V large = hn::Set(d, 0x1.8p23f + 127.0f);
+  // So large a number has no place for fractions: what is added rounds to n, and the lowest bits are those of n + shift
+  // + 127, the exponent of 2^(n + shift).
+  const V large = hn::Set(d, 0x1.8p23f + 127.0f + shift);
   const V rounded = hn::MulAdd(held, hn::Set(d, 1.44269504088896341f), large);
   const V n = hn::Sub(rounded, large);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), held);
@@ -41,7 +41,15 @@ HWY_INLINE V ExpOfNegative(D d, V x) {
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
-  return hn::IfThenElseZero(in_range, hn::Mul(p, hn::BitCast(d, exponent)));
+  return hn::Mul(p, hn::BitCast(d, exponent));
+}
+
+// e^x for x <= 0; 0 where it would be denormal. NaN stays NaN.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ExpOfNegative(D d, V x) {
+  const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
+  // Second operand: where x is NaN, x86 hands on the second one.
+  return hn::IfThenElseZero(in_range, ScaledExp(d, hn::Max(hn::Set(d, -87.4f), x), 0.0f));
 }
 
 // Every lane through the plain function: what has no vector form.
@@ -87,6 +95,19 @@ HWY_INLINE V TanhVec(D d, V x) {
   }
 }
 
+// e^x - 1 for x <= 0, keeping its precision near 0. NaN stays NaN. No part of the tiles that call it now and then.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V Expm1OfNegative(D d, V x) {
+  return hn::Expm1(d, x);
+}
+
+// log(1 + e^x), from e^-|x|.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V SoftplusVec(D d, V x) {
+  const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
+  return hn::Add(hn::Max(hn::Zero(d), x), hn::Log1p(d, e));
+}
+
 // Holds x within [low, high]; NaN stays NaN (second operands, as above).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V HoldWithin(D, V low, V high, V x) {
@@ -115,10 +136,17 @@ HWY_INLINE V ActivateVec(D d, const Activation& activation, V x) {
       return hn::IfThenZeroElse(hn::Lt(x, alpha), x);
     case ActivationKind::kScaledTanh:
       return hn::Mul(alpha, TanhVec(d, hn::Mul(beta, x)));
-    case ActivationKind::kSoftsign:
+    case ActivationKind::kSoftsign: {
+      const V size = hn::Abs(x), one = hn::Set(d, T(1));
+      const auto is_inf = hn::Eq(size, hn::Set(d, std::numeric_limits<T>::infinity()));
+      return hn::IfThenElse(is_inf, hn::CopySign(one, x), hn::Div(x, hn::Add(one, size)));
+    }
     case ActivationKind::kElu:
+      if constexpr (sizeof(T) == 8) break;
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, Expm1OfNegative(d, x)), x);
     case ActivationKind::kSoftplus:
-      break;
+      if constexpr (sizeof(T) == 8) break;
+      return SoftplusVec(d, x);
   }
   return ActivateLanes(d, activation, x);
 }
