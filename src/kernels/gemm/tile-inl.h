@@ -84,19 +84,22 @@ HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b,
   for (int r = 0; r < kRows; ++r) done(r, sums[r]);
 }
 
-// Calls fn(integral_constant<panels>, first panel) over [panel, end): kPanels at once, then what is left by halves.
+// Calls fn(integral_constant<panels>, first panel) over [panel, end), from the front or from the back: kPanels at once,
+// then what is left by halves.
 template <int kPanels, class Fn>
-HWY_INLINE void CutPanels(int64_t panel, int64_t end, const Fn& fn) {
-  for (; panel + kPanels <= end; panel += kPanels) fn(std::integral_constant<int, kPanels>(), panel);
-  if constexpr (kPanels > 1) CutPanels<kPanels / 2>(panel, end, fn);
+HWY_INLINE void CutPanels(int64_t panel, int64_t end, bool falling, const Fn& fn) {
+  for (; panel + kPanels <= end; falling ? end -= kPanels : panel += kPanels)
+    fn(std::integral_constant<int, kPanels>(), falling ? end - kPanels : panel);
+  if constexpr (kPanels > 1) CutPanels<kPanels / 2>(panel, end, falling, fn);
 }
 
 // Calls op.template Run<rows, panels>(first row, first panel) over all of rows x [panel_begin, panel_end), panels of
-// kPanel vectors. A panel is used by all rows before the next one is touched: it stays in the cache.
+// kPanel vectors. A panel is used by all rows before the next one is touched: it stays in the cache. `falling`: panels
+// from the last to the first.
 template <int kPanel = kPanelVectors, class Op>
-HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end, const Op& op) {
+HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end, const Op& op, bool falling = false) {
   const auto whole = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
-    CutPanels<kTilePanels<kRows, kPanel>>(panel_begin, panel_end,
+    CutPanels<kTilePanels<kRows, kPanel>>(panel_begin, panel_end, falling,
                                           [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel)
                                               HWY_ATTR { op.template Run<kRows, kPanels>(0, panel); });
   };
@@ -109,7 +112,7 @@ HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end
   // Pieces of equal heights, but for one row: from 2 up to 3 or from 3 up to 6.
   const int64_t pieces = (rows - 1) / kTileRows + 1, least = rows / pieces, larger = rows % pieces;
   CutPanels<kTilePanels<kTileRows, kPanel>>(
-      panel_begin, panel_end, [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
+      panel_begin, panel_end, falling, [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
         int64_t row = 0;
         for (int64_t piece = 0; piece < pieces; ++piece) {
           const int64_t height = least + (piece < larger ? 1 : 0);

@@ -93,6 +93,8 @@ struct StateOp {
   }
 };
 
+// Every other step goes through R from its end: when R is larger than the cache, what was read last is there still, and
+// in one and the same order always just gone. Units are independent, so nothing else changes.
 template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
                               const GateMatrix<T>& matrix, const Init& init, const Update& update) {
@@ -100,7 +102,8 @@ HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>
   for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
   const LeftRows<S, T> left = Left(S(), w, share, step.active, w.hidden_size, step.before);
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update});
+                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update},
+                        step.number % 2 != 0);
 }
 
 // activation(z held within the clip of the cell).
