@@ -38,7 +38,7 @@ run: program
 # `program` is what `make run` needs, without tests and benches. A tree that is configured and up to date costs what ninja needs to
 # find that out.
 build: TARGETS := all
-program: TARGETS := onnxseq onnxseq_program onnxseq_python
+program: TARGETS := onnxseq onnxseq_program onnxseq_python onnxseq_stub
 build program:
 	@tools/setup.sh
 	@test -f build/release/build.ninja || cmake --preset release
