@@ -2,27 +2,14 @@
 // GlobalAveragePool: the mean of each plane: over the axes from 2 on, which stay with one element.
 // https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 #include "ops/nn/global_pool_op.h"
-#include "ops/op_helpers.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) {
-  const Tensor x = ctx.tensor(0);
-  const Planes planes = PlanesOf(ctx);
-  Tensor& y = ctx.AllocateOutput(0, x.dtype(), planes.pooled);
-  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T* from = x.View<T>().data();
-    for (T& to : y.MutableView<T>()) {
-      double total = 0;
-      for (int64_t i = 0; i < planes.inner; ++i) {
-        const auto value = static_cast<double>(*from++);
-        total += value;
-      }
-      to = static_cast<T>(total / static_cast<double>(planes.inner));
-    }
-  });
+  FoldPlanes(
+      ctx, 0, [](double total, double x) { return total + x; },
+      [](double total, int64_t count) { return total / static_cast<double>(count); });
 }
 
 }  // namespace
