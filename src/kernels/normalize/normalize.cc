@@ -2,31 +2,15 @@
 #include "kernels/normalize/normalize.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
+#include "kernels/dispatch_float.h"
 #include "kernels/elementwise/rows.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
-
-template <class Fn>
-void DispatchFloat(TensorType type, Fn&& fn) {
-  switch (type) {
-    case TensorType::kFloat:
-      return fn(std::type_identity<float>());
-    case TensorType::kDouble:
-      return fn(std::type_identity<double>());
-    case TensorType::kFloat16:
-      return fn(std::type_identity<Float16>());
-    case TensorType::kBfloat16:
-      return fn(std::type_identity<BFloat16>());
-    default:
-      assert(false);
-  }
-}
 
 // Partial sums that vectorise; their number is fixed, so that the result depends on n alone.
 template <class T, class Fn>

@@ -2,9 +2,7 @@
 // GlobalAveragePool: the mean of each plane: over the axes from 2 on, which stay with one element.
 // https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 #include "ops/nn/global_pool_op.h"
-#include "ops/op_helpers.h"
 #include "ops/reduce/reduce_op.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -17,6 +15,7 @@ void Run(RunContext& ctx) {
   Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* from = x.View<T>().data();
     for (T& to : y.MutableView<T>()) {
+      ctx.CheckCancelled();
       double total = 0;
       sum.fold(from, &total, planes.inner);
       from += planes.inner;

@@ -76,7 +76,11 @@ void CombineWith(RunContext& ctx, Tensor& y, int i, bool multiply) {
 
 RowSplit SplitAtAxis(const RunContext& ctx, const Shape& shape) {
   const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", -1), shape.rank());
-  return {axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
+  RowSplit split{axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
+  bool asked = split.row > 0;
+  for (int i = 1; i < ctx.output_size(); ++i) asked = asked || ctx.HasOutput(i);
+  if (!asked) split.rows = 0;
+  return split;
 }
 
 std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {

@@ -26,7 +26,8 @@ std::vector<double> ReadChannels(const RunContext& ctx, int i, int64_t channels)
 // y = y * t (or y + t), t broadcasting to y; both of one floating type. InvalidArgument about input i otherwise.
 void CombineWith(RunContext& ctx, Tensor& y, int i, bool multiply);
 
-// What LayerNormalization and RMSNormalization share: the axes from `axis` on are normalised together.
+// What LayerNormalization and RMSNormalization share: the axes from `axis` on are normalised together. Rows that hold
+// nothing are none, however many, unless there is an output with a number for each.
 struct RowSplit {
   int axis;
   int64_t rows, row;

@@ -35,6 +35,12 @@ struct RecurrentOperands {
   std::array<std::string_view, 8> names;
 };
 
+// Those of ONNX's operators, and of what they become on packed values, which name the lengths otherwise.
+constexpr RecurrentOperands OnnxOperands(bool is_lstm, std::string_view lengths = "sequence_lens") {
+  if (!is_lstm) return {0, 1, 2, 3, 4, 5, -1, -1, {"X", "W", "R", "B", lengths, "initial_h"}};
+  return {0, 1, 2, 3, 4, 5, 6, 7, {"X", "W", "R", "B", lengths, "initial_h", "initial_c", "P"}};
+}
+
 // W or R of a node, [D,G*H,..]. Where it is bytes, of type int8, a weight is (value - zero) * scale; `scales` (float)
 // and `zeros` (int32) are [D,G*H], undefined otherwise.
 struct GateWeight {
