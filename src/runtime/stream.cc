@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <unordered_set>
 #include <utility>
 
 #include "onnxseq/errors.h"
@@ -35,30 +34,22 @@ struct Blocks {
   int64_t outer = 1, rows = 1, inner = 1;
 };
 
-// Row `row` of a batch, as a batch of one with memory of its own: a stream that goes idle must not keep those of
-// others.
-Tensor RowOf(const Tensor& batch, int axis, int64_t row) {
-  const Blocks blocks(batch.shape(), axis);
-  if (blocks.rows == 1) return batch;
-  Shape shape = batch.shape();
-  shape[axis] = 1;
-  Tensor one(batch.dtype(), std::move(shape));
-  for (int64_t o = 0; o < blocks.outer; ++o)
-    CopyElements(one, o * blocks.inner, batch, (o * blocks.rows + row) * blocks.inner, blocks.inner);
-  return one;
+bool HasShapeOf(const Value& value, TensorType dtype, const Shape& shape) {
+  return value.IsTensor() && value.tensor().dtype() == dtype && value.tensor().shape() == shape;
 }
 
-// Batches of one, alike but for their elements, as one batch.
-Tensor Stacked(std::span<const Tensor* const> rows, int axis) {
-  Shape shape = rows.front()->shape();
-  shape[axis] = std::ssize(rows);
-  const Blocks blocks(shape, axis);
-  Tensor out(rows.front()->dtype(), std::move(shape));
-  for (int64_t i = 0; i < blocks.rows; ++i)
-    for (int64_t o = 0; o < blocks.outer; ++o)
-      CopyElements(out, (o * blocks.rows + i) * blocks.inner, *rows[static_cast<size_t>(i)], o * blocks.inner,
-                   blocks.inner);
-  return out;
+// A tensor of this type and shape to be written: what `value` holds, if nobody else has it, otherwise a new one.
+Tensor& WritableIn(Value& value, TensorType dtype, const Shape& shape) {
+  if (!HasShapeOf(value, dtype, shape) || !value.tensor().IsUnique()) value = Tensor(dtype, shape);
+  return value.mutable_tensor();
+}
+
+// Puts row `row` of a batch, which `blocks` describes, into `to` as a batch of one of shape `one`. It has memory of its
+// own: a stream that goes idle must not keep those of others.
+void CopyRow(Value& to, const Tensor& batch, const Blocks& blocks, const Shape& one, int64_t row) {
+  Tensor& tensor = WritableIn(to, batch.dtype(), one);
+  for (int64_t o = 0; o < blocks.outer; ++o)
+    CopyElements(tensor, o * blocks.inner, batch, (o * blocks.rows + row) * blocks.inner, blocks.inner);
 }
 
 bool AlikeButForAxis(const Tensor& a, const Tensor& b, int axis) {
@@ -80,7 +71,10 @@ bool Equal(const Value& a, const Value& b) {
 
 struct Stream::Impl {
   std::shared_ptr<StreamGroup::Impl> group;
-  std::vector<Value> states;  // in the order of the group's
+  // In the order of the group's. A run writes `next`, and the two change places when all of it went well: their memory
+  // serves all runs.
+  std::vector<Value> states, next;
+  size_t run = 0;  // number of the last one that had this stream
 };
 
 struct StreamGroup::Impl {
@@ -90,18 +84,19 @@ struct StreamGroup::Impl {
   };
   // A step with all its inputs by their position in the model, states among them.
   struct Placed {
-    std::vector<Value> inputs;
-    ValueMap results;
-    std::vector<Value> states;
+    Stream::Impl* stream;
+    std::span<const Value*> inputs;
+    ValueMap* results;
   };
-  using Batch = std::vector<Placed*>;
+  using Batch = std::vector<const Placed*>;
 
   Impl(const Session& session_in, const StreamOptions& options);
   void AddState(const StreamState& named);
   Value ZerosFor(size_t input) const;
-  Placed Place(const Step& step) const;
+  void Place(const Step& step, std::span<const Value*> inputs) const;
   bool FitTogether(const Placed& a, const Placed& b) const;
-  std::vector<Batch> Batches(std::vector<Placed>& steps) const;
+  std::vector<Batch> Batches(std::span<const Placed> steps) const;
+  void Stack(const Batch& batch, size_t input);
   Value TakeOutput(size_t i, size_t rows);
   void RunBatch(const Batch& batch, const RunOptions& options);
 
@@ -111,7 +106,8 @@ struct StreamGroup::Impl {
   std::vector<State> states;
   std::vector<int> input_axes, output_axes;
   std::vector<bool> is_state_input, is_state_output;
-  size_t last_batches = 0;
+  std::vector<Value> stacked;  // by input: memory for the rows of a batch
+  size_t last_batches = 0, runs = 0;
 };
 
 StreamGroup::Impl::Impl(const Session& session_in, const StreamOptions& options)
@@ -120,6 +116,7 @@ StreamGroup::Impl::Impl(const Session& session_in, const StreamOptions& options)
   if (!batch_symbol.empty() && std::ranges::all_of(input_axes, [](int axis) { return axis == kNoAxis; }))
     throw InvalidArgument(fmt::format("no input has a dim {} to batch streams along", batch_symbol));
   is_state_input.resize(input_axes.size());
+  stacked.resize(input_axes.size());
   is_state_output.resize(session.outputs().size());
   output_axes.resize(session.outputs().size(), kNoAxis);
   for (const StreamState& state : options.states) AddState(state);
@@ -187,10 +184,11 @@ Value StreamGroup::Impl::ZerosFor(size_t input) const {
   return zeros;
 }
 
-StreamGroup::Impl::Placed StreamGroup::Impl::Place(const Step& step) const {
-  Placed placed;
-  placed.inputs.resize(input_axes.size());
-  for (size_t s = 0; s < states.size(); ++s) placed.inputs[states[s].input] = step.stream->impl_->states[s];
+// `inputs`: where each of the step's is.
+void StreamGroup::Impl::Place(const Step& step, std::span<const Value*> inputs) const {
+  static const Value none;
+  std::ranges::fill(inputs, &none);
+  for (size_t s = 0; s < states.size(); ++s) inputs[states[s].input] = &step.stream->impl_->states[s];
   for (const auto& [name, value] : step.inputs) {
     const auto it = std::ranges::find(session.inputs(), name, &ValueDescription::name);
     if (it == session.inputs().end()) FailIo("input", name, "the model has no such input");
@@ -200,23 +198,22 @@ StreamGroup::Impl::Placed StreamGroup::Impl::Place(const Step& step) const {
     if (axis != kNoAxis && value.IsTensor() && (axis >= value.tensor().rank() || value.tensor().dim(axis) != 1))
       FailIo("input", name,
              fmt::format("expected one row along axis {}, {}, got {}", axis, batch_symbol, value.TypeString()));
-    placed.inputs[i] = value;
+    inputs[i] = &value;
   }
-  return placed;
 }
 
 bool StreamGroup::Impl::FitTogether(const Placed& a, const Placed& b) const {
   for (size_t i = 0; i < input_axes.size(); ++i) {
-    const Value &x = a.inputs[i], &y = b.inputs[i];
-    const bool stacked = input_axes[i] != kNoAxis && x.IsTensor() && y.IsTensor();
-    if (!(stacked ? AlikeButForAxis(x.tensor(), y.tensor(), input_axes[i]) : Equal(x, y))) return false;
+    const Value &x = *a.inputs[i], &y = *b.inputs[i];
+    const bool together = input_axes[i] != kNoAxis && x.IsTensor() && y.IsTensor();
+    if (!(together ? AlikeButForAxis(x.tensor(), y.tensor(), input_axes[i]) : Equal(x, y))) return false;
   }
   return true;
 }
 
-std::vector<StreamGroup::Impl::Batch> StreamGroup::Impl::Batches(std::vector<Placed>& steps) const {
+std::vector<StreamGroup::Impl::Batch> StreamGroup::Impl::Batches(std::span<const Placed> steps) const {
   std::vector<Batch> batches;
-  for (Placed& step : steps) {
+  for (const Placed& step : steps) {
     const auto it = batch_symbol.empty() ? batches.end() : std::ranges::find_if(batches, [&](const Batch& batch) {
       return FitTogether(*batch.front(), step);
     });
@@ -238,16 +235,27 @@ Value StreamGroup::Impl::TakeOutput(size_t i, size_t rows) {
   return value;
 }
 
+// Feeds the rows of a batch, alike but for their elements, as one.
+void StreamGroup::Impl::Stack(const Batch& batch, size_t input) {
+  const auto row = [&](size_t i) -> const Tensor& { return batch[i]->inputs[input]->tensor(); };
+  Shape shape = row(0).shape();
+  shape[input_axes[input]] = std::ssize(batch);
+  const Blocks blocks(shape, input_axes[input]);
+  Tensor& all = WritableIn(stacked[input], row(0).dtype(), shape);
+  for (size_t i = 0; i < batch.size(); ++i)
+    for (int64_t o = 0; o < blocks.outer; ++o)
+      CopyElements(all, (o * blocks.rows + static_cast<int64_t>(i)) * blocks.inner, row(i), o * blocks.inner,
+                   blocks.inner);
+  runner.SetInput(static_cast<int>(input), stacked[input]);
+}
+
 void StreamGroup::Impl::RunBatch(const Batch& batch, const RunOptions& options) {
-  std::vector<const Tensor*> rows(batch.size());
   for (size_t i = 0; i < input_axes.size(); ++i) {
-    const Value& first = batch.front()->inputs[i];
-    if (batch.size() == 1 || input_axes[i] == kNoAxis || !first.IsTensor()) {
+    const Value& first = *batch.front()->inputs[i];
+    if (batch.size() == 1 || input_axes[i] == kNoAxis || !first.IsTensor())
       runner.SetInput(static_cast<int>(i), first);
-      continue;
-    }
-    std::ranges::transform(batch, rows.begin(), [&](const Placed* step) { return &step->inputs[i].tensor(); });
-    runner.SetInput(static_cast<int>(i), Stacked(rows, input_axes[i]));
+    else
+      Stack(batch, i);
   }
   // The runner keeps none of what it was fed, which may be memory that was lent.
   const auto release = [&] {
@@ -260,17 +268,25 @@ void StreamGroup::Impl::RunBatch(const Batch& batch, const RunOptions& options) 
     throw;
   }
   release();
+  // to(step) is where the output goes.
   const auto give = [&](size_t output, const auto& to) {
     const Value value = TakeOutput(output, batch.size());
+    if (batch.size() == 1 || output_axes[output] == kNoAxis) {
+      for (const Placed* step : batch) to(*step) = value;
+      return;
+    }
+    const Tensor& all = value.tensor();
+    const Blocks blocks(all.shape(), output_axes[output]);
+    Shape one = all.shape();
+    one[output_axes[output]] = 1;
     for (size_t row = 0; row < batch.size(); ++row)
-      to(*batch[row],
-         batch.size() == 1 ? value : RowOf(value.tensor(), output_axes[output], static_cast<int64_t>(row)));
+      CopyRow(to(*batch[row]), all, blocks, one, static_cast<int64_t>(row));
   };
-  for (const State& state : states)
-    give(state.output, [](Placed& step, Value value) { step.states.push_back(std::move(value)); });
+  for (size_t s = 0; s < states.size(); ++s)
+    give(states[s].output, [&](const Placed& step) -> Value& { return step.stream->next[s]; });
   for (size_t i = 0; i < output_axes.size(); ++i)
     if (!is_state_output[i])
-      give(i, [&](Placed& step, Value value) { step.results.emplace(session.outputs()[i].name, std::move(value)); });
+      give(i, [&](const Placed& step) -> Value& { return (*step.results)[session.outputs()[i].name]; });
 }
 
 Stream::Stream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -301,6 +317,7 @@ Stream StreamGroup::Open() const {
   auto impl = std::make_unique<Stream::Impl>();
   impl->group = impl_;
   impl->states.resize(impl_->states.size());
+  impl->next.resize(impl_->states.size());
   Stream stream(std::move(impl));
   stream.Reset();
   return stream;
@@ -314,15 +331,20 @@ size_t StreamGroup::last_batches() const { return impl_->last_batches; }
 
 std::vector<ValueMap> StreamGroup::RunSteps(Impl& group, std::span<const Step> steps, const RunOptions& options) {
   return TranslateErrors([&] {
-    std::unordered_set<const Stream*> seen;
-    std::vector<Impl::Placed> placed;
+    ++group.runs;
+    const size_t width = group.input_axes.size();
+    std::vector<const Value*> inputs(steps.size() * width);
+    std::vector<ValueMap> results(steps.size());
+    std::vector<Impl::Placed> placed(steps.size());
     for (size_t i = 0; i < steps.size(); ++i) {
       const auto fail = [&](const char* why) { throw InvalidArgument(fmt::format("step {}: {}", i, why)); };
       if (steps[i].stream == nullptr || steps[i].stream->impl_ == nullptr) fail("there is no stream");
-      if (steps[i].stream->impl_->group.get() != &group) fail("the stream is of another group");
-      if (!seen.insert(steps[i].stream).second) fail("the stream is there twice");
+      Stream::Impl& stream = *steps[i].stream->impl_;
+      if (stream.group.get() != &group) fail("the stream is of another group");
+      if (std::exchange(stream.run, group.runs) == group.runs) fail("the stream is there twice");
+      placed[i] = {&stream, std::span(inputs).subspan(i * width, width), &results[i]};
       try {
-        placed.push_back(group.Place(steps[i]));
+        group.Place(steps[i], placed[i].inputs);
       } catch (Error& error) {
         error.AddPath(fmt::format("in step {}", i));
         throw;
@@ -331,11 +353,7 @@ std::vector<ValueMap> StreamGroup::RunSteps(Impl& group, std::span<const Step> s
     const std::vector<Impl::Batch> batches = group.Batches(placed);
     for (const Impl::Batch& batch : batches) group.RunBatch(batch, options);
     group.last_batches = batches.size();
-    std::vector<ValueMap> results;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      steps[i].stream->impl_->states = std::move(placed[i].states);
-      results.push_back(std::move(placed[i].results));
-    }
+    for (const Impl::Placed& step : placed) step.stream->states.swap(step.stream->next);
     return results;
   });
 }

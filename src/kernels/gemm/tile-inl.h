@@ -38,7 +38,7 @@ template <int kRows>
 inline constexpr int kTileVectors = kRows == 1 ? 8 : 4;
 #endif
 // Each panel is a stream from memory of its own: more than these are not fetched ahead.
-inline constexpr int kMostPanels = 8;
+inline constexpr int kMostPanels = 4;
 // Panels of kVectors vectors that a tile of kRows rows takes at once.
 template <int kRows, int kVectors>
 inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1             ? 1
