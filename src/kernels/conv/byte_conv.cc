@@ -16,8 +16,6 @@ namespace {
 constexpr int64_t kPiece = 256;
 // Bytes of the rows of a piece, so that they stay in the second-level cache; at least a few rows.
 constexpr int64_t kPieceBytes = 1 << 18, kLeastPiece = 16;
-// Multiply-adds of all pieces together from which on oneDNN, whose first use costs milliseconds, multiplies each.
-constexpr double kDnnWork = 1 << 20;
 // Inputs of a piece of turning channels last.
 constexpr int64_t kTurned = 4096;
 
@@ -80,11 +78,8 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
                        std::ranges::all_of(window.stride, [](int64_t s) { return s == 1; }) &&
                        std::ranges::all_of(window.begin, [](int64_t b) { return b == 0; }) && groups_ == 1;
   const int64_t depth = places_ * in_channels_;
-  const double work = static_cast<double>(batch * out) * static_cast<double>(depth * out_channels_ * groups_);
-  const ByteMethod method = work >= kDnnWork ? ByteMethod::kDnn : ByteMethod::kOwn;
   const int64_t length = depthwise() ? kPiece : std::clamp(kPieceBytes / depth, kLeastPiece, kPiece);
   const int64_t pieces = (out - 1) / length + 1;
-  const ByteScale scale{.zero = x_zero, .is_signed = x_signed};
   const int32_t a_zero[] = {x_zero};
   ForPieces(batch * pieces, team, threads, [&](int64_t piece) {
     const int64_t image = piece / pieces, first = piece % pieces * length, count = std::min(length, out - first);
@@ -95,8 +90,12 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
       for (int64_t o = 0; o < count; ++o)
         for (int64_t k = 0; k < places_; ++k)
           if (const int64_t seen = table[static_cast<size_t>(o * places_ + k)]; seen >= 0)
-            ActiveByteRowKernels().add_products(image_in + seen * channels, scale, depthwise_.data() + k * groups_,
-                                                groups_, sums.data() + o * groups_);
+            for (int64_t g = 0; g < groups_; ++g)
+              sums[static_cast<size_t>(o * groups_ + g)] +=
+                  ((x_signed ? int32_t{static_cast<int8_t>(image_in[seen * channels + g])}
+                             : int32_t{image_in[seen * channels + g]}) -
+                   x_zero) *
+                  depthwise_[static_cast<size_t>(k * groups_ + g)];
       return done({image, first, count, 0, groups_, sums.data()});
     }
     const AlignedArray<uint8_t> rows = is_copy ? nullptr : MakeAlignedArray<uint8_t>(count * depth);
@@ -115,7 +114,13 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
           zeros_.size() == 1
               ? std::span(zeros_)
               : std::span(zeros_).subspan(static_cast<size_t>(g * out_channels_), static_cast<size_t>(out_channels_)),
-          sums.get(), nullptr, 0, method);
+          {}, [&](const PackedBytes::Sums& s) {
+            for (int64_t i = 0; i < s.rows; ++i)
+              for (int64_t j = 0; j < s.columns; ++j)
+                sums[(s.row + i) * out_channels_ + s.column + j] =
+                    static_cast<int32_t>(static_cast<uint32_t>(s.sums[i * s.step + j]) +
+                                         static_cast<uint32_t>(s.added != nullptr ? s.added[j] : 0));
+          });
       done({image, first, count, g * out_channels_, out_channels_, sums.get()});
     }
   });

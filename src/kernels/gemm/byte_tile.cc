@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/cpu_features.h"
+
 #if defined(__x86_64__)
 #include <hwy/highway.h>  // HWY_PUSH_ATTRIBUTES
 #include <immintrin.h>
@@ -199,6 +201,20 @@ const ByteKernel& ByteKernelFor(int64_t lanes) {
   for (const ByteKernel& kernel : kernels)
     if (kernel.lanes == lanes) return kernel;
   return kernels.back();
+}
+
+const ByteKernel& ActiveByteKernel() {
+  switch (ActiveIsa()) {
+    case Isa::kAvx512:
+      return ByteKernelFor(16);
+    case Isa::kAvx2:
+      return ByteKernelFor(8);
+    case Isa::kSse4:
+      return ByteKernelFor(4);
+    case Isa::kBaseline:
+      break;
+  }
+  return ByteKernels().back();
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

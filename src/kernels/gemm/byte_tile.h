@@ -41,5 +41,7 @@ struct ByteKernel {
 std::span<const ByteKernel> ByteKernels();
 // The best for vectors of `lanes`.
 const ByteKernel& ByteKernelFor(int64_t lanes);
+// The best for the vectors of the active instruction set.
+const ByteKernel& ActiveByteKernel();
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

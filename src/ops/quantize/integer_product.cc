@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/as_type.h"
 #include "ops/nn/conv_op.h"
 #include "ops/nn/window_op.h"
@@ -76,7 +78,7 @@ namespace {
 
 // Of elements centred one by one.
 template <class T>
-Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
+Tensor ProductOf(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
   Tensor y(kTensorTypeOf<T>, plan.shape);
   if (y.NumElements() > 0)
     Multiply(ctx, plan.product, Centered<T>(ctx, a, a_zero, ctx.tensor(a).shape(), true),
@@ -86,18 +88,20 @@ Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a
 
 }  // namespace
 
-Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  const PlannedProduct plan = PlanProduct(ctx, a, b);
+void IntegerProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero,
+                    FunctionRef<void(const ByteSums&)> done) {
   const MatrixProduct& product = plan.product;
-  if (product.batch != 1 || !product.b_offsets.empty())
-    return CenteredProduct<int32_t>(ctx, plan, a, a_zero, b, b_zero);
-  return IntegerProduct(ctx, plan, ctx.tensor(a), a_zero, b, b_zero);
+  if (product.batch == 1 && product.b_offsets.empty())
+    return IntegerProduct(ctx, plan, ctx.tensor(a), a_zero, b, b_zero, {}, done);
+  const Tensor y = ProductOf<int32_t>(ctx, plan, a, a_zero, b, b_zero);
+  if (y.NumElements() > 0)
+    done({0, y.NumElements() / product.n, 0, product.n, y.View<int32_t>().data(), product.n, nullptr});
 }
 
-Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero) {
+void IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero,
+                    std::span<const int32_t> added, FunctionRef<void(const ByteSums&)> done) {
   const MatrixProduct& product = plan.product;
-  Tensor y(TensorType::kInt32, plan.shape);
-  if (y.NumElements() == 0) return y;
+  if (product.m == 0 || product.n == 0) return;
   const ConstantBytes& constant = ctx.state<ConstantBytes>();
   const std::vector<int32_t> a_zeros = ZerosOf(ctx, a_zero, a.shape(), true, product.m, product.k);
   const Shape b_matrix = constant.transposed ? Shape{product.k, product.n} : ctx.tensor(b).shape();
@@ -112,16 +116,19 @@ Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor&
   else
     pack(now);
   (constant.b.defined() ? *constant.packed : *now)
-      .Multiply(product.m, a.data(), a.dtype() == TensorType::kInt8, a_zeros, b_zeros, y.MutableView<int32_t>().data(),
-                &ctx.team(), ctx.threads());
-  return y;
+      .Multiply(product.m, a.data(), a.dtype() == TensorType::kInt8, a_zeros, b_zeros, added, done, &ctx.team(),
+                ctx.threads());
 }
 
-Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  for (const int i : {a, b})
-    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype()))
-      return CenteredProduct<float>(ctx, PlanProduct(ctx, a, b), a, a_zero, b, b_zero);
-  return AsType(IntegerProduct(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
+Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
+  return ProductOf<float>(ctx, plan, a, a_zero, b, b_zero);
+}
+
+std::vector<float> LineScales(std::span<const float> scales, int64_t lines, float factor) {
+  std::vector<float> all(static_cast<size_t>(lines), scales[0]);
+  if (scales.size() > 1) std::copy_n(scales.begin(), all.size(), all.begin());
+  for (float& scale : all) scale *= factor;
+  return all;
 }
 
 Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().dims(), 1, w.rank())}; }

@@ -23,7 +23,7 @@ void Run(RunContext& ctx) {
     const Shape matrix = WeightMatrix(ctx.tensor(3));
     const Granularity granularity(ctx, 4, matrix, true);
     for (int64_t c = 0; c < channels; ++c)
-      factors.push_back(ctx.tensor(1).View<float>()[0] *
+      factors.push_back(ctx.tensor(1).View<float>()[0] / to.scale *
                         ctx.tensor(4).View<float>()[static_cast<size_t>(granularity.PlaceOf(c * matrix[1]))]);
     bias = ReadConvBias(ctx, 8, channels);
     y = static_cast<uint8_t*>(ctx.AllocateOutput(0, type, shape).mutable_data());
