@@ -182,15 +182,21 @@ HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentSha
   }
 }
 
+template <class Kind, class T>
+HWY_INLINE int64_t LongestOf(const RecurrentPart<Kind, T>& part) {
+  return part.rows > 0 ? part.lengths[0] : 0;
+}
+
 template <class S, class Kind, class T>
 HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   const auto& w = *part.weights;
   const RecurrentSequence<T>& io = *part.io;
   const int64_t stride = w.groups * w.lanes;
-  const int64_t steps = part.rows > 0 ? part.lengths[0] : 0;
+  const int64_t steps = std::min(LongestOf(part), share.end);
   int64_t active = part.rows;
+  while (active > 0 && part.lengths[active - 1] < share.begin) --active;
   const ValueRange x_range = w.shared_ranges ? RangeOfAllX(part) : ValueRange();
-  for (int64_t begin = 0; begin < steps;) {
+  for (int64_t begin = share.begin; begin < steps;) {
     // As many steps as z holds; a step's rows are those that have not ended.
     int64_t end = begin, filled = 0, ahead = active;
     for (; end < steps; ++end) {
@@ -218,10 +224,12 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
 
 template <class S, class Kind, class T>
 HWY_INLINE void RunShareAs(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
-  BeginPart(part, share);
-  if (!share.barrier->Wait(share.width)) return;
+  if (share.begin == 0) {
+    BeginPart(part, share);
+    if (!share.barrier->Wait(share.width)) return;
+  }
   RunSteps<S>(part, share);
-  EndPart(part, share);
+  if (share.end >= LongestOf(part)) EndPart(part, share);
 }
 
 template <class Kind, class T>

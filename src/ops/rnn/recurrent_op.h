@@ -84,6 +84,12 @@ RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOper
 RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs);
 RecurrentSpec ReadGruSpec(const NodeAttributes& attrs);
 RecurrentSpec ReadRnnSpec(const NodeAttributes& attrs);
+// Those of OpenVINO's.
+RecurrentSpec ReadLstmSequenceSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadGruSequenceSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadRnnSequenceSpec(const NodeAttributes& attrs);
+// That of a node of one of these six operators; nothing for others. Throws what is wrong with the attributes.
+std::optional<RecurrentSpec> ReadSequenceSpec(const OpDef& op, const NodeAttributes& attrs);
 // The same with layout kPacked.
 RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands);
 // The same for OpenVINO's spelling of attributes. One set of names may serve both directions; it takes alpha and beta
