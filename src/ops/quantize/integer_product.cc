@@ -135,13 +135,13 @@ Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().di
 
 std::unique_ptr<OpState> PackConstantByteConv(const PrepareContext& ctx, int w, int w_zero) {
   auto state = std::make_unique<ConstantByteConv>();
-  state->is_constant =
-      ctx.ConstantInput(w) != nullptr && (!ctx.HasInput(w_zero) || ctx.ConstantInput(w_zero) != nullptr);
+  const Tensor* const weights = ctx.ConstantInput(w);
+  if (weights != nullptr && (!ctx.HasInput(w_zero) || ctx.ConstantInput(w_zero) != nullptr)) state->w = *weights;
   return state;
 }
 
-void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<void(const Shape&)> start,
-                        FunctionRef<void(const kernels::PackedByteConv::Sums&)> done) {
+void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<ByteConvResult(const Shape&)> start,
+                        kernels::PackedByteConv::Finish finish) {
   const Tensor x = ctx.tensor(0), weights = ctx.tensor(w);
   CheckConvRanks(ctx, x, weights, w);
   CheckOneElement(ctx, x_zero);
@@ -154,27 +154,32 @@ void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, Function
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), weights.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  start(shape);
+  const ByteConvResult result = start(shape);
   if (shape.NumElements() == 0) return;
   if (weights.NumElements() == 0) {  // sums of nothing
-    const std::vector<int32_t> none(static_cast<size_t>(weights.dim(0)));
-    for (int64_t image = 0; image < x.dim(0); ++image)
-      for (int64_t o = 0; o < window.OutSize(); ++o) done({image, o, 1, 0, weights.dim(0), none.data()});
+    const int64_t out = window.OutSize();
+    auto* const y = static_cast<std::byte*>(result.y);
+    for (int64_t plane = 0; plane < x.dim(0) * weights.dim(0); ++plane) {
+      const auto channel = static_cast<size_t>(plane % weights.dim(0));
+      const std::vector<int32_t> sums(static_cast<size_t>(out), result.added.empty() ? 0 : result.added[channel]);
+      finish(static_cast<int64_t>(channel), sums.data(), out, y + plane * out * result.element);
+    }
     return;
   }
   const auto pack = [&](std::optional<kernels::PackedByteConv>& packed) {
-    packed.emplace(groups.groups, groups.in, groups.out, window.KernelSize(), weights.data(),
-                   weights.dtype() == TensorType::kInt8, zeros);
+    packed.emplace(groups.groups, groups.in, groups.out, kernel, weights.data(), weights.dtype() == TensorType::kInt8,
+                   zeros);
   };
   const auto& constant = ctx.state<ConstantByteConv>();
   std::optional<kernels::PackedByteConv> now;
-  if (constant.is_constant)
+  if (constant.w.defined())
     std::call_once(constant.once, pack, constant.packed);
   else
     pack(now);
   const int32_t zero = ctx.HasInput(x_zero) ? AsType(ctx.tensor(x_zero), TensorType::kInt32).View<int32_t>()[0] : 0;
-  (constant.is_constant ? *constant.packed : *now)
-      .Run(x.dim(0), window, x.data(), x.dtype() == TensorType::kInt8, zero, done, &ctx.team(), ctx.threads());
+  (constant.w.defined() ? *constant.packed : *now)
+      .Run(x.dim(0), window, x.data(), x.dtype() == TensorType::kInt8, zero, result.added, finish, result.element,
+           result.y, &ctx.team(), ctx.threads());
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -56,15 +56,21 @@ std::vector<float> LineScales(std::span<const float> scales, int64_t lines, floa
 Shape WeightMatrix(const Tensor& w);
 // Weights of a convolution of bytes, packed by the first run where they and their zero points are constant.
 struct ConstantByteConv : OpState {
-  bool is_constant = false;
+  Tensor w;  // undefined when they are not
   mutable std::once_flag once;
   mutable std::optional<kernels::PackedByteConv> packed;
 };
 std::unique_ptr<OpState> PackConstantByteConv(const PrepareContext& ctx, int w, int w_zero);
+// Where a convolution goes: elements of `element` bytes each, made of sums plus `added`, one for each channel or none.
+struct ByteConvResult {
+  void* y;
+  int64_t element;
+  std::span<const int32_t> added = {};
+};
 // The convolution of input 0 with input w, less the zero points, inputs x_zero, of one element, and w_zero, of one or
 // of one for each channel it gives, where they are given. Sums wrap. Once shapes were checked, `start` gets that of the
-// result; then `done` gets pieces that are all of it, from several threads. The operator's state is a ConstantByteConv.
-void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<void(const Shape&)> start,
-                        FunctionRef<void(const kernels::PackedByteConv::Sums&)> done);
+// result; `finish` makes elements of sums. The operator's state is a ConstantByteConv.
+void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<ByteConvResult(const Shape&)> start,
+                        kernels::PackedByteConv::Finish finish);
 
 }  // namespace ONNX_LIGHT_NAMESPACE
