@@ -22,6 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// How a product goes through rows and panels.
+struct Walk {
+  int64_t rows;        // in all
+  int64_t next;        // to the group whose panel comes after this one: 1 or -1
+  bool rows_are_cold;  // nobody has read them lately
+};
+
 // Rows as they are, times weights stored as S.
 template <class S, class T>
 struct LeftRows {
@@ -29,11 +36,26 @@ struct LeftRows {
 
   // Tiles (gemm/tile-inl.h) of kRows rows from `row` on and the panels of kPanels groups from `group` on.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
-  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<T>& matrix, const Init& init,
-                        const Done& done) const {
-    const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(d));
-    Tile<kRows, kPanels, kVectors>(d, rows + row, k, static_cast<const S*>(matrix.weights) + group * k * width,
-                                   k * width, width, init, done);
+  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<T>& matrix, const Walk& walk,
+                        const Init& init, const Done& done) const {
+    const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(d)), panel = k * width;
+    const S* const b = static_cast<const S*>(matrix.weights) + group * panel;
+    if constexpr (kRows > 3)
+      Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done,
+                                     Ahead<kRows>(row, k, b, panel, walk));
+    else
+      Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done);
+  }
+
+  // A panel is used by all rows before the next one: by the time that one is needed the first tiles have asked for it,
+  // a part each, and the later ones for rows to come.
+  template <int kRows>
+  LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t panel, const Walk& walk) const {
+    const int64_t part = row / kRows * k * kLineBytes;
+    if (walk.rows > kRows && part < panel * static_cast<int64_t>(sizeof(S)))
+      return {reinterpret_cast<uintptr_t>(b + walk.next * panel) + static_cast<uintptr_t>(part)};
+    if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
+    return {reinterpret_cast<uintptr_t>(b), 0};
   }
 };
 
@@ -52,8 +74,8 @@ struct LeftRows<int8_t, float> {
 
   // The sum of integers is exact; it is scaled once, and what it begins with added then.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
-  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<float>& matrix, const Init& init,
-                        const Done& done) const {
+  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<float>& matrix, const Walk&,
+                        const Init& init, const Done& done) const {
     constexpr int kAll = kPanels * kVectors;
     const hn::RebindToSigned<D> di;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));

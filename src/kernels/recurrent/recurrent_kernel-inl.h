@@ -33,6 +33,7 @@ template <class Kind, class S, class T>
 struct ProjectOp {
   const RecurrentPart<Kind, T>& part;
   const LeftRows<S, T>& x;
+  int64_t rows, first_group;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
@@ -47,7 +48,8 @@ struct ProjectOp {
       for (int v = 0; v < kPanels * kGates; ++v)
         hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
     };
-    x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, init, done);
+    const Walk walk = {rows, 1, group == first_group};
+    x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, walk, init, done);
   }
 };
 
@@ -78,6 +80,7 @@ struct StateOp {
   const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
   const Update& update;
+  const Walk& walk;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
@@ -88,7 +91,7 @@ struct StateOp {
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
       for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
     };
-    state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, begin, done);
+    state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, walk, begin, done);
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
 };
@@ -101,9 +104,11 @@ HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>
   const auto& w = *step.part.weights;
   for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
   const LeftRows<S, T> left = Left(S(), w, share, step.active, w.hidden_size, step.before);
+  const bool falling = step.number % 2 != 0;
+  const Walk walk = {step.active, falling ? -1 : 1, false};
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update},
-                        step.number % 2 != 0);
+                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update, walk},
+                        falling);
 }
 
 // activation(z held within the clip of the cell).
@@ -209,7 +214,8 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       filled += ahead;
     }
     const LeftRows<S, T> x = Left(S(), w, share, filled, w.input_size, 0, x_range);
-    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, x});
+    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end,
+                              ProjectOp<Kind, S, T>{part, x, filled, share.group_begin});
     const T* z = part.z;
     for (; begin < end; ++begin) {
       const int64_t before = active;
