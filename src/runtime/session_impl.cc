@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <unordered_set>
 #include <utility>
@@ -106,13 +105,6 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     if (options.on_warning) options.on_warning(problem.message);
   if (const std::string missing = options.on_warning ? MissingModule(Runnable()) : ""; !missing.empty())
     options.on_warning(missing);
-}
-
-// Smaller values stay in the second-level cache from one node to the next. Tests ask for other numbers.
-int64_t LeastFused() {
-  constexpr int64_t kLeastFused = 1 << 18;
-  const char* const value = std::getenv("ONNXSEQ_FUSE_FROM");
-  return value != nullptr ? std::strtoll(value, nullptr, 10) : kLeastFused;
 }
 
 void Session::Impl::Optimize() {
