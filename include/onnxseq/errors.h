@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onnx_proto/config.h"
@@ -72,7 +73,14 @@ class ONNXSEQ_API Unsupported : public ErrorOf<std::invalid_argument> {
 };
 // A file that cannot be opened, read, mapped or written.
 class ONNXSEQ_API IoError : public ErrorOf<std::runtime_error> {
-  using ErrorOf::ErrorOf;
+ public:
+  explicit IoError(std::string fact, ErrorWhere where = {}, int error_number = 0)
+      : ErrorOf(std::move(fact), std::move(where)), error_number_(error_number) {}
+  // What the system said, as errno has it: ENOENT for a file that is not there. 0 where it said nothing.
+  int error_number() const { return error_number_; }
+
+ private:
+  int error_number_;
 };
 // A run that went past its deadline or was cancelled.
 class ONNXSEQ_API TimeoutError : public ErrorOf<std::runtime_error> {

@@ -23,6 +23,7 @@ from ._onnxseq import (
 from ._onnxseq import _version as __version__
 from .errors import (
     Error,
+    FileNotFoundError,
     InvalidArgument,
     IoError,
     MemoryError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Error",
+    "FileNotFoundError",
     "InferenceSession",
     "InvalidArgument",
     "IoError",

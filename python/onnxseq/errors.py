@@ -37,6 +37,10 @@ class IoError(Error, OSError):
     """A file that cannot be read or written."""
 
 
+class FileNotFoundError(IoError, builtins.FileNotFoundError):
+    """A file that is not there: the model, or one it refers to."""
+
+
 class TimeoutError(Error, builtins.TimeoutError):
     """A run that went past its deadline."""
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 
 #include "callbacks.h"
@@ -141,7 +142,8 @@ const char* PythonClassOf(const std::exception* error) {
   const auto is = [&]<class T>(const T*) { return dynamic_cast<const T*>(error) != nullptr; };
   if (is(static_cast<const Unsupported*>(nullptr))) return "Unsupported";
   if (is(static_cast<const ModelParseError*>(nullptr))) return "ModelParseError";
-  if (is(static_cast<const IoError*>(nullptr))) return "IoError";
+  if (const auto* const io = dynamic_cast<const IoError*>(error))
+    return io->error_number() == ENOENT ? "FileNotFoundError" : "IoError";
   if (is(static_cast<const TimeoutError*>(nullptr))) return "TimeoutError";
   if (is(static_cast<const MemoryError*>(nullptr))) return "MemoryError";
   if (is(static_cast<const std::out_of_range*>(nullptr))) return "OutOfRange";
@@ -168,6 +170,8 @@ void Translate(const std::exception_ptr& pointer, void*) {
     exception.attr("node_name") = MessageText(error.node_name());
     exception.attr("subject") = MessageText(error.subject());
     exception.attr("path") = nb::tuple(path);
+    if (const auto* const io = dynamic_cast<const IoError*>(&error); io != nullptr && io->error_number() != 0)
+      exception.attr("errno") = io->error_number();
     if (callback != nullptr) PyException_SetCause(exception.ptr(), nb::borrow(callback->raised()).release().ptr());
     PyErr_SetObject(type.ptr(), exception.ptr());
   }

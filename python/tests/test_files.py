@@ -138,7 +138,7 @@ def test_data_that_is_missing_is_an_error_of_files(tmp_path):
     for data in tmp_path.glob("*.data"):
         data.unlink()
     for use in (onnxseq.InferenceSession, lambda path: onnxseq.convert(path, tmp_path / "copy.onnx")):
-        with pytest.raises(onnxseq.IoError, match="cannot be opened"):
+        with pytest.raises(onnxseq.FileNotFoundError, match="cannot be opened"):
             use(tmp_path / "m.onnx")
     assert not (tmp_path / "copy.onnx").exists()
 

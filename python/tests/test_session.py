@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python interface: what goes in, what comes out, and what is raised."""
 
+import errno
 import gc
 import sys
 import threading
@@ -283,6 +284,7 @@ def test_errors_are_built_in_ones_too():
         onnxseq.OutOfRange: IndexError,
         onnxseq.Unsupported: NotImplementedError,
         onnxseq.IoError: OSError,
+        onnxseq.FileNotFoundError: FileNotFoundError,
         onnxseq.TimeoutError: TimeoutError,
         onnxseq.MemoryError: MemoryError,
     }.items():
@@ -290,8 +292,15 @@ def test_errors_are_built_in_ones_too():
 
 
 def test_errors_say_what_and_where():
-    with pytest.raises(onnxseq.IoError, match="no/such.onnx"):
-        onnxseq.InferenceSession("no/such.onnx")
+    for name in ("no/such.onnx", "no/such.onnxtxt", "no/such.xml"):
+        for use in (onnxseq.InferenceSession, onnxseq.infer_shapes, onnxseq.check_model):
+            with pytest.raises(FileNotFoundError, match=name) as raised:
+                use(name)
+            assert raised.type is onnxseq.FileNotFoundError and raised.value.errno == errno.ENOENT
+            assert str(raised.value) == f'cannot open "{name}": No such file or directory'
+    with pytest.raises(onnxseq.IoError, match="it is a directory") as raised:
+        onnxseq.InferenceSession(".")
+    assert raised.type is onnxseq.IoError
     with pytest.raises(onnxseq.ModelParseError):
         onnxseq.InferenceSession(b"\xff\xff\xff")
     unknown = make_model([helper.make_node("NoSuchOp", ["x"], ["y"], name="n")], [tensor("x")], [tensor("y")])

@@ -15,7 +15,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 [[noreturn]] inline void FailIo(std::string_view doing, const std::string& path, int error) {
-  throw IoError(fmt::format("cannot {} \"{}\": {}", doing, path, std::generic_category().message(error)));
+  throw IoError(fmt::format("cannot {} \"{}\": {}", doing, path, std::generic_category().message(error)), {}, error);
 }
 
 // What a path that is no regular file leads to, for messages.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -80,6 +81,20 @@ TEST_F(MappedFileTest, WritesThroughALink) {
   WriteFileAtomically(Path("link"), "new");
   EXPECT_TRUE(fs::is_symlink(Path("link")));
   EXPECT_EQ(MapFile(Path("real")).bytes, "new");
+}
+
+TEST_F(MappedFileTest, ErrorsCarryTheSystemsNumber) {
+  const auto number = [](const std::string& path) {
+    try {
+      MapFile(path);
+    } catch (const IoError& e) {
+      return e.error_number();
+    }
+    return -1;
+  };
+  EXPECT_EQ(number(Path("not_there")), ENOENT);
+  fs::create_directory(Path("folder"));
+  EXPECT_EQ(number(Path("folder")), 0) << "it was opened";
 }
 
 TEST_F(MappedFileTest, FilesThatMayNotBeRead) {

@@ -135,7 +135,8 @@ class Loader {
       return real;
     }
     throw IoError(fmt::format("has its data in \"{}\", which cannot be opened: {}",
-                              folders_.empty() ? location : (folders_.front() / location).string(), error.message()));
+                              folders_.empty() ? location : (folders_.front() / location).string(), error.message()),
+                  {}, error.value());
   }
 
   const std::vector<fs::path>& folders_;
@@ -146,10 +147,16 @@ class Loader {
 // The error with the tensor as its subject.
 template <class E>
 E About(const TensorProto& tensor, const NodeProto* node, const E& error) {
-  E named(error.fact(), {.op_type = {},
-                         .node_name = {},
-                         .subject = fmt::format("tensor \"{}\"", std::string_view(tensor.name())),
-                         .path = {}});
+  ErrorWhere where{.op_type = {},
+                   .node_name = {},
+                   .subject = fmt::format("tensor \"{}\"", std::string_view(tensor.name())),
+                   .path = {}};
+  E named = [&] {
+    if constexpr (std::is_same_v<E, IoError>)
+      return E(error.fact(), std::move(where), error.error_number());
+    else
+      return E(error.fact(), std::move(where));
+  }();
   if (node != nullptr) named.AddNode(node->op_type(), node->name());
   return named;
 }

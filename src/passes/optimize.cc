@@ -2,7 +2,10 @@
 #include "passes/optimize.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -130,6 +133,12 @@ class Optimizer {
 };
 
 }  // namespace
+
+int64_t LeastFused() {
+  if (const char* const value = std::getenv("ONNXSEQ_FUSE_FROM")) return std::strtoll(value, nullptr, 10);
+  constexpr int64_t kLeast = 1 << 18, kMost = 1 << 22;
+  return std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2 / static_cast<int64_t>(sizeof(float)), kLeast, kMost);
+}
 
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options) {
   return Optimizer(model, types, options, kPasses).Run();

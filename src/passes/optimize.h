@@ -12,6 +12,10 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// From how many elements on values do not stay in the caches from one node to the next: as many floats as half of the
+// last-level cache holds, 2^18 to 2^22. The number in the environment as ONNXSEQ_FUSE_FROM where there is one.
+int64_t LeastFused();
+
 struct OptimizeOptions {
   // Nothing but what ONNX files may hold: no operators of kInternalDomain.
   bool standard_only = false;

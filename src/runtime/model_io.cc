@@ -54,7 +54,8 @@ void LoadExternalData(ModelProto& model, const std::string& folder) {
   TranslateErrors([&] {
     std::error_code error;
     const std::vector<std::filesystem::path> folders{std::filesystem::canonical(folder, error)};
-    if (error) throw IoError(fmt::format("cannot open the folder \"{}\": {}", folder, error.message()));
+    if (error)
+      throw IoError(fmt::format("cannot open the folder \"{}\": {}", folder, error.message()), {}, error.value());
     LoadExternalData(model, folders);
   });
 }

@@ -61,7 +61,8 @@ std::unique_ptr<SequenceMapPlans::Batch> SequenceMapPlans::Make(BatchRequest& re
   try {
     ModelProto& model = batch->body->model;
     const InferredTypes types(model, *options_.custom_ops);
-    static_cast<void>(OptimizeGraphs(model, types, {.flush_denormals = options_.flush_denormals}));
+    static_cast<void>(
+        OptimizeGraphs(model, types, {.flush_denormals = options_.flush_denormals, .least_fused = LeastFused()}));
     batch->types = std::make_unique<InferredTypes>(model, *options_.custom_ops);
     PlanOptions options = options_;
     options.sequence_map = SequenceMapStrategy::kElements;  // what is left of it could not be batched

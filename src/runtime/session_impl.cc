@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <unordered_set>
 #include <utility>
@@ -114,8 +113,6 @@ int64_t FromEnvironment(const char* name, int64_t usual) {
   const char* const value = std::getenv(name);
   return value != nullptr ? std::strtoll(value, nullptr, 10) : usual;
 }
-// Smaller values stay in the second-level cache from one node to the next.
-constexpr int64_t kLeastFused = 1 << 18;
 
 void Session::Impl::Optimize() {
   optimized = Runnable();
@@ -125,7 +122,7 @@ void Session::Impl::Optimize() {
         *optimized, *types,
         {.defaults_are_constant = true,
          .flush_denormals = !options.denormals,
-         .least_fused = FromEnvironment("ONNXSEQ_FUSE_FROM", kLeastFused),
+         .least_fused = LeastFused(),
          .threads = threads,
          .least_grouped = FromEnvironment("ONNXSEQ_GROUP_FROM", static_cast<int64_t>(kernels::kWorthAThread))});
   } catch (const Error&) {

@@ -51,6 +51,13 @@ void BroadcastLoops::Run(int64_t begin, int64_t end, const void* const* in, cons
   const Dim& inner = dims.back();
   const auto operands = static_cast<size_t>(operands_);
   const size_t outer = dims.size() - 1;
+  if (outer == 0) {  // what follows costs more than a short row
+    std::array<const void*, kMaxOperands> from{};
+    for (size_t k = 0; k < operands; ++k)
+      from[k] = static_cast<const std::byte*>(in[k]) + static_cast<size_t>(begin * inner.stride[k]) * in_size[k];
+    return row(from.data(), inner.stride.data(), static_cast<std::byte*>(out) + static_cast<size_t>(begin) * out_size,
+               end - begin, fn);
+  }
   std::array<int64_t, kInline> few{};
   std::vector<int64_t> many(outer > kInline ? outer : 0);
   int64_t* const index = outer > kInline ? many.data() : few.data();

@@ -23,9 +23,10 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Elements of a block: two or three blocks of floats fit into a part of the second-level cache, and what setting up a
-// step's rows costs is little beside them.
-constexpr int64_t kBlock = 8192;
+// Elements of a block: those of three values fit into a first-level cache of 32 KB, and setting up a step's rows costs
+// little beside them. Larger ones lose to steps over whole tensors: a block that left the cache is fetched anew for
+// every step, and no stream is long enough to be fetched ahead.
+constexpr int64_t kBlock = 2048;
 // Bytes of an element between two steps: at most a double.
 constexpr int64_t kMaxElement = 8;
 
