@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // How a product goes through rows and panels.
 struct Walk {
   int64_t rows;        // in all
-  int64_t next;        // to the group whose panel comes after this one: 1 or -1
+  int64_t next;        // 1 or -1: panels come in rising or falling order
   bool rows_are_cold;  // nobody has read them lately
 };
 
@@ -42,20 +42,20 @@ struct LeftRows {
     const S* const b = static_cast<const S*>(matrix.weights) + group * panel;
     if constexpr (kRows > 3)
       Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done,
-                                     Ahead<kRows>(row, k, b, panel, walk));
+                                     Ahead<kRows>(row, k, b, kPanels * panel, walk));
     else
       Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done);
   }
 
-  // A panel is used by all rows before the next one: by the time that one is needed the first tiles have asked for it,
-  // a part each, and the later ones for rows to come.
+  // Panels are used by all rows before the next ones, of `size` numbers: by the time those are needed the first tiles
+  // have asked for them, a part each, and the later ones for rows to come.
   template <int kRows>
-  LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t panel, const Walk& walk) const {
-    const int64_t part = row / kRows * k * kLineBytes;
-    if (walk.rows > kRows && part < panel * static_cast<int64_t>(sizeof(S)))
-      return {reinterpret_cast<uintptr_t>(b + walk.next * panel) + static_cast<uintptr_t>(part)};
+  LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t size, const Walk& walk) const {
+    const auto here = reinterpret_cast<uintptr_t>(b);
+    const int64_t bytes = size * static_cast<int64_t>(sizeof(S)), part = row / kRows * k * kLineBytes;
+    if (walk.rows > kRows && part < bytes) return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
     if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
-    return {reinterpret_cast<uintptr_t>(b), 0};
+    return {here, 0};
   }
 };
 

@@ -19,11 +19,22 @@ inline constexpr int64_t kAheadBytes = 2 << 20;
 // But at least so many rows, which is where reading W once per chunk is cheap against the arithmetic; and no more than
 // pays.
 inline constexpr int64_t kLeastAhead = 48, kMostAhead = 240;
-// Rows of a part when rows, not hidden units, are split among threads.
-inline constexpr int64_t kPartRows = 16;
+// Rows of a part, at least, when rows, not hidden units, are split among threads. Each part reads the weights for
+// itself: those of an L2 take fewer multiply-adds to wait for than those beyond it.
+inline constexpr int64_t kLeastRowsNear = 4, kLeastRowsFar = 16;
+inline constexpr double kNearBytes = 1 << 20;
 inline constexpr int kMaxDirections = 2;
 
 enum class Split { kNone, kDirections, kUnits, kRows };
+
+// How to share the work of all directions among threads.
+struct Sharing {
+  Split split = Split::kNone;
+  int64_t most_rows = INT64_MAX;  // of a part
+
+  int64_t PartRows(int64_t rows) const { return std::min(rows, most_rows); }
+  int64_t PartCount(int64_t rows) const { return rows > 0 ? (rows - 1) / PartRows(rows) + 1 : 1; }
+};
 
 template <class Kind, class T>
 using Directions = std::span<const RecurrentDirection<Kind, T>>;
@@ -39,32 +50,42 @@ StepWork StepWorkOf(const RecurrentDirection<Kind, T>& direction) {
   return {units * static_cast<double>(w.hidden_size), units * static_cast<double>(w.hidden_size + w.input_size)};
 }
 
-// How to share the work of all directions among `threads`; from sizes alone. It decides who computes a number, never
-// how.
+template <class T>
+double WeightBytes(const PackedSizes<T>& w) {
+  return w.storage == WeightStorage::kInt8 ? 1 : w.storage == WeightStorage::kBf16 ? 2 : sizeof(T);
+}
+
+// The sharing among `threads`; from sizes alone. It decides who computes a number, never how.
 template <class Kind, class T>
-Split ChooseSplit(Directions<Kind, T> directions, int threads) {
-  if (threads <= 1 || directions.empty()) return Split::kNone;
-  double total = 0, step = 0;
+Sharing Share(Directions<Kind, T> directions, int threads) {
+  if (threads <= 1 || directions.empty()) return {};
+  double total = 0, step = 0, matrix = 0;
   int64_t groups = INT64_MAX, rows = 0;
+  bool equal_lengths = true;
   for (const auto& direction : directions) {
+    const auto& w = direction.weights->data();
     const StepWork work = StepWorkOf(direction);
     total += work.all * static_cast<double>(direction.io.steps);
     step += work.state;
-    groups = std::min(groups, direction.weights->data().groups);
+    matrix = std::max(
+        matrix, static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(w.hidden_size) * WeightBytes(w));
+    groups = std::min(groups, w.groups);
     rows = std::max(rows, direction.io.rows);
+    equal_lengths = equal_lengths && direction.io.lengths == nullptr;
   }
-  if (total < kWorthAThread) return Split::kNone;
-  const int each = threads / static_cast<int>(directions.size());
-  if (each <= 1) return directions.size() > 1 ? Split::kDirections : Split::kNone;
-  if (groups >= 2 * each && step / threads >= kWorthABarrier) return Split::kUnits;
   // Rows that share a range cannot be told apart.
-  if (rows >= 2 * kPartRows && !directions.front().weights->data().shared_ranges) return Split::kRows;
-  return directions.size() > 1 ? Split::kDirections : Split::kNone;
-}
-
-inline int64_t PartRows(Split split, int64_t rows) { return split == Split::kRows ? std::min(rows, kPartRows) : rows; }
-inline int64_t PartCount(Split split, int64_t rows) {
-  return split == Split::kRows && rows > 0 ? (rows - 1) / kPartRows + 1 : 1;
+  const bool can_split_rows = !directions.front().weights->data().shared_ranges;
+  const Sharing whole = {directions.size() > 1 ? Split::kDirections : Split::kNone};
+  if (total < kWorthAThread) return {};
+  const int each = threads / static_cast<int>(directions.size());
+  if (each <= 1) return whole;
+  // Rows need no barrier and nothing of each other: where each thread has enough of them, of equal lengths, they are
+  // it.
+  const int64_t least = matrix > kNearBytes ? kLeastRowsFar : kLeastRowsNear;
+  if (can_split_rows && equal_lengths && rows / each >= least) return {Split::kRows, (rows - 1) / each + 1};
+  if (groups >= 2 * each && step / threads >= kWorthABarrier) return {Split::kUnits};
+  if (can_split_rows && rows >= 2 * kLeastRowsFar) return {Split::kRows, kLeastRowsFar};
+  return whole;
 }
 
 template <class Kind, class T>
@@ -112,10 +133,10 @@ struct PartScratch {
 
 // Bytes of scratch of one part; nothing when they overflow.
 template <class Kind, class T>
-std::optional<int64_t> PartBytes(const RecurrentDirection<Kind, T>& direction, Split split, int threads) {
+std::optional<int64_t> PartBytes(const RecurrentDirection<Kind, T>& direction, const Sharing& sharing, int threads) {
   Carver count(nullptr);
-  static_cast<void>(
-      PartScratch<Kind, T>(direction, PartRows(split, direction.io.rows), split == Split::kUnits ? threads : 1, count));
+  static_cast<void>(PartScratch<Kind, T>(direction, sharing.PartRows(direction.io.rows),
+                                         sharing.split == Split::kUnits ? threads : 1, count));
   if (count.used() < 0) return std::nullopt;
   return count.used();
 }
@@ -238,15 +259,15 @@ RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Kind, T>> direc
   RecurrentCost cost;
   double steps = 0;
   int64_t pieces = 0;
-  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  const Sharing sharing = Share<Kind, T>(directions, threads);
   for (const RecurrentDirection<Kind, T>& direction : directions) {
     const double work = StepWorkOf(direction).all * static_cast<double>(direction.io.steps);
     cost.alone += work;
     cost.longest = std::max(cost.longest, work);
     steps = std::max(steps, static_cast<double>(direction.io.steps));
-    pieces += PartCount(split, direction.io.rows);
+    pieces += sharing.PartCount(direction.io.rows);
   }
-  switch (split) {
+  switch (sharing.split) {
     case Split::kNone:
       cost.shared = cost.alone;
       break;
@@ -263,7 +284,7 @@ RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Kind, T>> direc
 
 template <class Kind, class T>
 std::optional<int64_t> RecurrentWalk<Kind, T>::ScratchBytes(const RecurrentDirection<Kind, T>& direction) {
-  return recurrent::PartBytes(direction, recurrent::Split::kNone, 1);
+  return recurrent::PartBytes(direction, recurrent::Sharing(), 1);
 }
 
 template <class Kind, class T>
@@ -287,12 +308,12 @@ void RecurrentWalk<Kind, T>::operator()(int64_t begin, int64_t end) noexcept {
 template <class Kind, class T>
 std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Kind, T>> directions, int threads) {
   using namespace recurrent;
-  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  const Sharing sharing = Share<Kind, T>(directions, threads);
   Carver count(nullptr);
   for (const RecurrentDirection<Kind, T>& direction : directions) {
     if (IsEmpty(direction)) continue;
-    const auto each = PartBytes(direction, split, threads);
-    const auto all = each ? CheckedMul(*each, PartCount(split, direction.io.rows)) : std::nullopt;
+    const auto each = PartBytes(direction, sharing, threads);
+    const auto all = each ? CheckedMul(*each, sharing.PartCount(direction.io.rows)) : std::nullopt;
     if (!all) return std::nullopt;
     count.Take<std::byte>({*all});
     if (count.used() < 0) return std::nullopt;
@@ -304,10 +325,11 @@ template <class Kind, class T>
 void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::span<std::byte> scratch,
                   ThreadTeam* team, int threads) noexcept {
   using namespace recurrent;
-  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  const Sharing sharing = Share<Kind, T>(directions, threads);
   Carver carver(scratch.data());
   const bool any_empty = std::any_of(directions.begin(), directions.end(), IsEmpty<Kind, T>);
-  if (team != nullptr && split == Split::kUnits && !any_empty) return RunUnits(directions, carver, *team, threads);
+  if (team != nullptr && sharing.split == Split::kUnits && !any_empty)
+    return RunUnits(directions, carver, *team, threads);
 
   // Pieces that need nothing of each other: whole directions, or blocks of rows of one.
   std::array<std::byte*, kMaxDirections> bases{};
@@ -315,8 +337,8 @@ void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::
   int64_t pieces = 0;
   for (size_t i = 0; i < directions.size(); ++i) {
     if (!IsEmpty(directions[i])) {
-      const int64_t count = PartCount(split, directions[i].io.rows);
-      bytes[i] = *PartBytes(directions[i], split, threads);
+      const int64_t count = sharing.PartCount(directions[i].io.rows);
+      bytes[i] = *PartBytes(directions[i], sharing, threads);
       bases[i] = carver.Take<std::byte>({bytes[i], count});
       pieces += count;
     }
@@ -326,13 +348,13 @@ void RunRecurrent(std::span<const RecurrentDirection<Kind, T>> directions, std::
     for (int64_t piece = begin; piece < end; ++piece) {
       const size_t i = piece < ends[0] ? 0 : 1;
       const RecurrentDirection<Kind, T>& direction = directions[i];
-      const int64_t block = i == 0 ? piece : piece - ends[0], rows = PartRows(split, direction.io.rows);
+      const int64_t block = i == 0 ? piece : piece - ends[0], rows = sharing.PartRows(direction.io.rows);
       Carver own(bases[i] + block * bytes[i]);
       const PartScratch<Kind, T> part_scratch(direction, rows, 1, own);
       RunAlone(direction, block * rows, std::min(rows, direction.io.rows - block * rows), part_scratch);
     }
   };
-  if (team == nullptr || split == Split::kNone)
+  if (team == nullptr || sharing.split == Split::kNone)
     run(0, pieces);
   else
     team->ParallelFor(pieces, 1, run, threads);

@@ -13,6 +13,7 @@
 #define ONNXSEQ_KERNELS_RECURRENT_KERNEL_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -69,14 +70,21 @@ struct Step {
   HWY_INLINE const T* Sums(int64_t row, int64_t group) const {
     return z + (group * part.z_rows + row) * Kind::kGates * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   }
+  // Asks for those of up to kRows rows: they were computed long before.
+  template <int kRows>
+  HWY_INLINE void FetchSums(int64_t row, int64_t group) const {
+    const T* const end = Sums(std::min(row + kRows, active), group);
+    for (const T* at = Sums(row, group); at < end; at += kLineBytes / static_cast<int64_t>(sizeof(T)))
+      hwy::Prefetch(at);
+  }
 };
 
 // Sums of a state times panels of R: for each tile of rows and groups init(row, group, vector), then plus state R^T,
 // then update(row, rows, group, panels, sums [row][panel][kVectors][lane]).
-template <int kVectors, class S, class T, class Init, class Update>
+template <int kVectors, class S, class Kind, class T, class Init, class Update>
 struct StateOp {
+  const Step<Kind, T>& step;
   const LeftRows<S, T>& state;
-  int64_t k;                    // H
   const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
   const Update& update;
@@ -86,6 +94,13 @@ struct StateOp {
   HWY_INLINE void Run(int64_t row, int64_t group) const {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t k = step.part.weights->hidden_size;
+    if constexpr (kRows > 3) {
+      if (const int64_t next = row + kRows; next < step.active)
+        step.template FetchSums<kRows>(next, group);
+      else
+        step.template FetchSums<kRows>(0, std::clamp<int64_t>(group + walk.next, 0, step.part.weights->groups - 1));
+    }
     HWY_ALIGN T sums[kRows * kPanels * kVectors * HWY_MAX_BYTES / sizeof(T)];
     const auto begin = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
@@ -107,8 +122,7 @@ HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>
   const bool falling = step.number % 2 != 0;
   const Walk walk = {step.active, falling ? -1 : 1, false};
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update, walk},
-                        falling);
+                        StateOp<kVectors, S, Kind, T, Init, Update>{step, left, matrix, init, update, walk}, falling);
 }
 
 // activation(z held within the clip of the cell).

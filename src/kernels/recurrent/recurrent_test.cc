@@ -146,8 +146,8 @@ TYPED_TEST(Recurrent, ThreadsDoNotChangeABit) {
   struct Size {
     int64_t rows, steps, inputs, hidden;
   };
-  for (const Size& size :
-       {Size{1, 40, 16, 160}, Size{1, 40, 16, 352}, Size{12, 20, 30, 150}, Size{70, 60, 30, 40}, Size{3, 4, 5, 6}})
+  for (const Size& size : {Size{1, 40, 16, 160}, Size{1, 40, 16, 352}, Size{12, 20, 30, 150}, Size{34, 3, 8, 264},
+                           Size{70, 60, 30, 40}, Size{3, 4, 5, 6}})
     for (const bool with_lengths : {false, true})
       for (const uint32_t seed : {11u, 12u}) {
         Problem<TypeParam, float> first(seed, size.rows, size.steps, size.inputs, size.hidden),

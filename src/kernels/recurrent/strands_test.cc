@@ -170,8 +170,8 @@ TEST(RecurrentCost, FollowsTheSplit) {
   EXPECT_EQ(cost(1, 128, 2, 2).longest, one);
   EXPECT_EQ(cost(1, 128, 2, 2).shared, one);
   EXPECT_EQ(cost(1, 32, 1, 2).shared, one / 16);  // too little for two
-  EXPECT_EQ(cost(48, 128, 1, 2).shared, one * 48 / 2 + 50 * kWorthABarrier);
-  EXPECT_EQ(cost(48, 16, 1, 2).shared, one / 64 * 48 / 3 * 2);  // three blocks of rows on two threads
+  EXPECT_EQ(cost(48, 128, 1, 2).shared, one * 48 / 2);
+  EXPECT_EQ(cost(48, 16, 1, 2).shared, one / 64 * 48 / 2);
 }
 
 }  // namespace
