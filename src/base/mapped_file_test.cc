@@ -75,6 +75,25 @@ TEST_F(MappedFileTest, WritesWholeOrNotAtAll) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
+TEST_F(MappedFileTest, NewFilesHaveTheModeThatTheUmaskLeaves) {
+  using fs::perms;
+  const perms mine = perms::owner_read | perms::owner_write;
+  const mode_t before = ::umask(077);
+  WriteFileAtomically(Path("private"), "x");
+  ::umask(027);
+  WriteFileAtomically(Path("group"), "x");
+  ::umask(before);
+  EXPECT_EQ(fs::status(Path("private")).permissions(), mine);
+  EXPECT_EQ(fs::status(Path("group")).permissions(), mine | perms::group_read);
+  // A file that goes with another one is for those who may read that.
+  fs::permissions(Path("group"), mine);
+  NewFile data(Path("group"));
+  data.Write("y");
+  data.PutInPlace(Path("data"));
+  EXPECT_EQ(fs::status(Path("data")).permissions(), mine);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3);
+}
+
 TEST_F(MappedFileTest, WritesThroughALink) {
   WriteFileAtomically(Path("real"), "old");
   fs::create_symlink("real", Path("link"));

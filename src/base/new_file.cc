@@ -4,8 +4,8 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
+#include <random>
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -17,6 +17,19 @@ void SyncFolderOf(const std::string& path) {
   if (directory.get() >= 0) (void)::fsync(directory.get());
 }
 
+// A new file beside `path`, called `name`; -1 and errno when there is none to be had. Its mode is what the umask
+// leaves, and nobody else's while a file is there whose mode it is to take.
+int Create(const std::string& path, std::string& name) {
+  struct stat status{};
+  const mode_t mode = ::stat(path.c_str(), &status) == 0 ? 0600 : 0666;
+  std::random_device random;
+  for (int tries = 0;; ++tries) {
+    name = fmt::format("{}.{:08x}.tmp", path, random());
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file >= 0 || errno != EEXIST || tries == 100) return file;
+  }
+}
+
 }  // namespace
 
 std::string FollowLinks(const std::string& path) {
@@ -26,8 +39,7 @@ std::string FollowLinks(const std::string& path) {
   return error ? path : resolved.string();
 }
 
-NewFile::NewFile(const std::string& path)
-    : path_(path), temporary_(path + ".XXXXXX.tmp"), file_(::mkostemps(temporary_.data(), 4, O_CLOEXEC)) {
+NewFile::NewFile(const std::string& path) : path_(path), file_(Create(path, temporary_)) {
   if (file_.get() < 0) FailIo("create a file beside", path_, errno);
 }
 
@@ -51,13 +63,12 @@ void NewFile::Write(std::string_view bytes) {
 
 void NewFile::PutInPlace(const std::string& target) {
   struct stat status{};
-  mode_t mode = 0644;  // mkostemps gave 0600; the umask cannot be read without changing it under other threads
-  if (::stat(target.c_str(), &status) == 0) {
-    if (!S_ISREG(status.st_mode))
-      throw IoError(fmt::format("cannot write \"{}\": it is {}, not a file", path_, KindOf(status.st_mode)));
-    mode = status.st_mode & 07777;
-  }
-  if (::fchmod(file_.get(), mode) != 0) Fail("set the mode of");
+  const bool replaces = ::stat(target.c_str(), &status) == 0;
+  if (replaces && !S_ISREG(status.st_mode))
+    throw IoError(fmt::format("cannot write \"{}\": it is {}, not a file", path_, KindOf(status.st_mode)));
+  // What stands beside another file is for those who may read that.
+  if ((replaces || ::stat(path_.c_str(), &status) == 0) && ::fchmod(file_.get(), status.st_mode & 07777) != 0)
+    Fail("set the mode of");
   if (::fsync(file_.get()) != 0) Fail("write");
   if (file_.Close() != 0) Fail("write");
   if (::rename(temporary_.c_str(), target.c_str()) != 0) Fail("replace");

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -48,6 +49,24 @@ class InsideScope {
 
  private:
   bool before_;
+};
+
+// Threads begin with the signals their maker has blocked: workers leave the program's to its own threads. Those that
+// tell of a thread's own fault, and a profiler's, they take.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t signals;
+    sigfillset(&signals);
+    for (const int own : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP}) sigdelset(&signals, own);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 // What a worker is called in for; lives on the caller's stack until every worker given it is idle again.
@@ -165,7 +184,9 @@ struct ThreadTeam::State {
     }
     Worker* const worker = all.back().get();
     try {
+      const SignalsBlocked blocked;
       worker->thread = std::thread(&Worker::Loop, worker);
+      pthread_setname_np(worker->thread.native_handle(), "onnxseq");
     } catch (const std::exception&) {
       all.pop_back();
       return nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "base/cpu_features.h"
@@ -45,6 +48,30 @@ Pieces PiecesOf(ThreadTeam& team, int64_t n, int64_t grain, int max_threads = 0)
       max_threads);
   std::sort(pieces.begin(), pieces.end());
   return pieces;
+}
+
+TEST(ThreadTeam, SignalsOfTheProgramAreNotForWorkers) {
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  ThreadTeam team(3);
+  std::atomic<int> open{0}, closed_to_faults{0}, unnamed{0};
+  team.Gang(3, [&](int rank, int size) {
+    EXPECT_EQ(size, 3);
+    if (rank == 0) return;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGALRM}) open += 1 - sigismember(&mask, signal);
+    for (const int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGPROF}) closed_to_faults += sigismember(&mask, signal);
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    unnamed += std::string_view(name) != "onnxseq";
+  });
+  EXPECT_EQ(open, 0);
+  EXPECT_EQ(closed_to_faults, 0);
+  EXPECT_EQ(unnamed, 0);
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1})
+    EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal));
 }
 
 TEST(ThreadTeam, PiecesDependOnSizesOnly) {
