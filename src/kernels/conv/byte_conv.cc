@@ -106,11 +106,6 @@ PackedByteConv::PackedByteConv(int64_t groups, int64_t in_channels, int64_t out_
     });
 }
 
-// Quads of a plane of them that outputs see.
-int64_t PackedByteConv::Seen(const PlaneTiles& tiles, int64_t rows) const {
-  return tiles.FlatSize(rows) + (by_places() ? tiles.other_furthest : tiles.furthest);
-}
-
 struct PackedByteConv::Job {
   const PlaneTiles& tiles;
   const uint8_t* x;
@@ -118,6 +113,7 @@ struct PackedByteConv::Job {
   std::vector<int64_t> offsets;  // of quads, in bytes
   int64_t quad_step;             // bytes from one plane of quads to the next
   int64_t quad_planes;
+  int64_t quads_ahead;          // that outputs see behind their own
   std::vector<int32_t> starts;  // [group, channels of it]
   Finish finish;
   int64_t element;
@@ -140,10 +136,9 @@ void PackedByteConv::Arrange(const Job& job, const uint8_t* planes, int64_t firs
     const uint8_t* lines[kByteQuad];
     for (int64_t i = 0; i < kByteQuad; ++i) {
       const int64_t own = std::min(plane * kByteQuad + i, (by_places() ? last_ : in_channels_) - 1);
-      const int64_t offset = by_places() ? tiles.last_offsets[static_cast<size_t>(own)] : own * step;
-      lines[i] = from + offset;
+      lines[i] = from + (by_places() ? tiles.last_offsets[static_cast<size_t>(own)] : own * step);
     }
-    InterleaveFour(lines, Seen(tiles, rows), job.x_flip, quads + plane * job.quad_step);
+    InterleaveFour(lines, tiles.FlatSize(rows) + job.quads_ahead, job.x_flip, quads + plane * job.quad_step);
   }
 }
 
@@ -151,7 +146,9 @@ void PackedByteConv::RunTile(const Job& job, int64_t image, int64_t group, int64
   const PlaneTiles& tiles = job.tiles;
   const int64_t in = tiles.window.InSize(), out = tiles.window.OutSize(), rows = tiles.Length(first);
   const int64_t flat = tiles.FlatSize(rows), lanes = std::max<int64_t>(1, kernel_->lanes);
-  const int64_t copied = tiles.in_place ? 0 : RoundedUp(in_channels_ * tiles.size, kAlignment);
+  // The last quad of places may see bytes behind the tile, where its weights are 0.
+  const int64_t behind = by_places() ? kByteQuad * tiles.window.dilation.back() : 0;
+  const int64_t copied = tiles.in_place ? 0 : RoundedUp(in_channels_ * tiles.size + behind, kAlignment);
   const int64_t arranged = RoundedUp(job.quad_planes * job.quad_step + kBehind, kAlignment);
   const int64_t sums_group = SumsOfGroup(), whole = RoundedUp(flat, kBlock);
   const Scratch<uint8_t> scratch(copied + arranged + out_channels_ * whole * job.element);
@@ -194,7 +191,8 @@ void PackedByteConv::RunTile(const Job& job, int64_t image, int64_t group, int64
 void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, bool x_signed, int32_t x_zero,
                          std::span<const int32_t> added, Finish finish, int64_t element, void* y, ThreadTeam* team,
                          int threads) const {
-  const PlaneTiles tiles(window, std::min(kPlaneBytes, kTileBytes / (in_channels_ + out_channels_)));
+  const PlaneTiles tiles(window, std::min(kPlaneBytes, kTileBytes / (in_channels_ + out_channels_)),
+                         /*copies=*/by_places());
   const auto* const bytes = static_cast<const uint8_t*>(x);
   auto* const to = static_cast<std::byte*>(y);
   const int64_t in = window.InSize(), out = window.OutSize(), channels = groups_ * out_channels_;
@@ -230,14 +228,23 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
           .offsets = {},
           .quad_step = 0,
           .quad_planes = ((by_places() ? last_ : in_channels_) + kByteQuad - 1) / kByteQuad,
+          .quads_ahead = by_places() ? tiles.other_furthest : tiles.furthest,
           .starts = {},
           .finish = finish,
           .element = element,
           .y = to};
-  job.quad_step = Seen(tiles, tiles.length) * kByteQuad;
-  for (int64_t plane = 0; plane < job.quad_planes; ++plane)
+  const int64_t planes = job.quad_planes;
+  // Four places further on along the last axis stands the same, only later, where its stride allows.
+  const bool shared = by_places() && window.stride.back() == 1;
+  if (shared) {
+    job.quads_ahead += tiles.last_offsets[static_cast<size_t>((planes - 1) * kByteQuad)];
+    job.quad_planes = 1;
+  }
+  job.quad_step = (tiles.FlatSize(tiles.length) + job.quads_ahead) * kByteQuad;
+  for (int64_t plane = 0; plane < planes; ++plane)
     for (const int64_t place : by_places() ? tiles.other_offsets : tiles.places)
-      job.offsets.push_back(plane * job.quad_step + place * kByteQuad);
+      job.offsets.push_back(shared ? (tiles.last_offsets[static_cast<size_t>(plane * kByteQuad)] + place) * kByteQuad
+                                   : plane * job.quad_step + place * kByteQuad);
   for (int64_t i = 0; i < groups_ * SumsOfGroup(); ++i) {
     const int64_t own = i % SumsOfGroup();
     uint32_t start = 0 - Wrapping(zero) * Wrapping(totals_[static_cast<size_t>(i)]);

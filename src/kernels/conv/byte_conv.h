@@ -47,7 +47,6 @@ class PackedByteConv {
   int32_t Zero(int64_t channel) const { return zeros_[zeros_.size() == 1 ? 0 : static_cast<size_t>(channel)]; }
   int64_t SumsOfGroup() const { return out_channels_ + (has_zeros_ ? 1 : 0); }
   int32_t WeightOf(int64_t channel, int64_t in_channel, int64_t place) const;
-  int64_t Seen(const PlaneTiles& tiles, int64_t rows) const;
   void RunTile(const Job& job, int64_t image, int64_t group, int64_t first) const;
   void Arrange(const Job& job, const uint8_t* planes, int64_t first, int64_t rows, uint8_t* copies,
                uint8_t* quads) const;

@@ -23,6 +23,8 @@ constexpr int64_t kNarrow = 32;
 constexpr int64_t kWinogradPairs = 24;
 // Weights of a group up to which vectors of outputs beat products, whose vectors are channels.
 constexpr int64_t kPlaneWeights = 16;
+// Windows of single places: so many fill vectors, and up to so many channels turning them last and back takes longer.
+constexpr int64_t kPoints = 64, kPointChannels = 128;
 // Numbers of a tile of planes, in and out: they stay in the first-level cache.
 constexpr int64_t kPlaneNumbers = 1 << 14;
 
@@ -226,8 +228,11 @@ template <class T>
 ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
                               ThreadTeam* team, int threads, ConvMethod wish) const {
   const PlaneTiles planes(window, kPlaneNumbers / (sizes_.in_channels + sizes_.out_channels));
+  const bool points = planes.in_place && planes.window.in.size() == 1 && planes.window.kernel[0] == 1 &&
+                      planes.window.out[0] >= kPoints &&
+                      std::min(sizes_.in_channels, sizes_.out_channels) <= kPointChannels;
   const bool few = sizes_.groups > 1 && sizes_.in_channels * sizes_.out_channels <= kPlaneWeights;
-  if (!planes.justified || wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && few)) {
+  if (!planes.justified || wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && (few || points))) {
     RunWhole(planes, batch, window, epilogue, x, y, team, threads);
     return planes.justified ? ConvMethod::kPlanes : ConvMethod::kOwn;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/conv/plane_tiles.h"
 
+#include <bit>
 #include <cstring>
 #include <optional>
 
@@ -42,13 +43,55 @@ inline void CopyShort(const T* from, int64_t n, T* to) {
   std::memcpy(to + n - kAtOnce, from + n - kAtOnce, 16);
 }
 
+// to[i] = from[2 i] for i < n, reading nothing behind the last one.
+template <class T>
+inline void CopyEvens(const T* from, int64_t n, T* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+}
+template <>
+inline void CopyEvens(const uint8_t* from, int64_t n, uint8_t* to) {
+  using Pairs = uint16_t __attribute__((vector_size(16)));
+  using Bytes = uint8_t __attribute__((vector_size(8)));
+  static_assert(std::endian::native == std::endian::little);
+  const auto load = [](const uint8_t* bytes) {
+    Pairs pairs;
+    std::memcpy(&pairs, bytes, sizeof(pairs));
+    return pairs;
+  };
+  const auto store = [&](int64_t i, Pairs pairs) {
+    const Bytes bytes = __builtin_convertvector(pairs & 0xFF, Bytes);
+    std::memcpy(to + i, &bytes, sizeof(bytes));
+  };
+  int64_t i = 0;
+  for (; i + 8 < n; i += 8) store(i, load(from + 2 * i));
+  if (n > 8) return store(n - 8, load(from + 2 * n - 17) >> 8);
+  for (; i < n; ++i) to[i] = from[2 * i];
+}
+template <>
+inline void CopyEvens(const float* from, int64_t n, float* to) {
+  using Four = float __attribute__((vector_size(16)));
+  const auto four = [&](int64_t i) {
+    Four low, high;
+    std::memcpy(&low, from + 2 * i, sizeof(Four));
+    std::memcpy(&high, from + 2 * i + 3, sizeof(Four));
+    const Four even = __builtin_shufflevector(low, high, 0, 2, 5, 7);
+    std::memcpy(to + i, &even, sizeof(Four));
+  };
+  if (n < 4) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+    return;
+  }
+  for (int64_t i = 0; i + 4 <= n; i += 4) four(i);
+  if (n % 4 != 0) four(n - 4);
+}
+
 // to[i] = from[i * step] for i < n.
 template <class T>
 inline void CopyLine(const T* from, int64_t step, int64_t n, T* to) {
   if (step == 1)
     CopyShort(from, n, to);
-  else if (step == 2)  // a loop the compiler knows how to do by vectors
-    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+  else if (step == 2)
+    CopyEvens(from, n, to);
   else
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }
@@ -68,10 +111,10 @@ void FlattenPoints(Window& window) {
   window = {{size}, {size}, {1}, {1}, {1}, {0}, {0}};
 }
 
-PlaneTiles::PlaneTiles(const Window& given, int64_t most) : window(given) {
+PlaneTiles::PlaneTiles(const Window& given, int64_t most, bool copies) : window(given) {
   FlattenPoints(window);
   const size_t axes = window.in.size(), last = axes - 1;
-  in_place = true;
+  in_place = !copies;
   int64_t row_out = 1;
   std::optional<int64_t> row_in = 1;  // of all rests
   for (size_t d = 0; d < axes; ++d) {

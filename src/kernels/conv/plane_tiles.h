@@ -16,8 +16,9 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 struct PlaneTiles {
-  // Tiles of about `most` numbers, or of few rows. Everything follows from the sizes.
-  PlaneTiles(const Window& given, int64_t most);
+  // Tiles of about `most` numbers, or of few rows; with `copies` none is read where it is. Everything follows from the
+  // sizes.
+  PlaneTiles(const Window& given, int64_t most, bool copies = false);
 
   Window window;                // one axis where windows are single places next to each other
   bool justified;               // the padding is not out of proportion; if not, only window is there

@@ -46,7 +46,11 @@ HWY_INLINE void StoreSteps(D d, V steps, const ByteScale& to, void* y, int64_t i
   const hn::RebindToSigned<D> wide;
   steps = hn::IfThenElseZero(hn::Eq(steps, steps), steps);
   steps = hn::Min(hn::Max(steps, hn::Set(d, -kFar)), hn::Set(d, kFar));
-  const auto bytes = hn::Add(hn::NearestInt(steps), hn::Set(wide, to.zero));
+  // Added to so large a number, whose last bit counts ones, they are rounded as they should be.
+  constexpr float kOnes = 1.5f * (1 << 23);
+  const auto ones = hn::BitCast(wide, hn::Set(d, kOnes));
+  const auto bytes =
+      hn::Sub(hn::BitCast(wide, hn::Add(steps, hn::Set(d, kOnes))), hn::Sub(ones, hn::Set(wide, to.zero)));
   if (to.is_signed) {
     const hn::Rebind<int8_t, D> narrow;
     hn::StoreU(hn::DemoteTo(narrow, bytes), narrow, static_cast<int8_t*>(y) + i);

@@ -8,7 +8,7 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
-// to[4 i + j] = from[j][i] ^ flip for i < n, j < 4. No alignment.
+// to[4 i + j] = from[j][i] ^ flip for i < n, j < 4. No alignment, no overlap.
 inline void InterleaveFour(const uint8_t* const* from, int64_t n, uint8_t flip, uint8_t* to) {
   using Sixteen = uint8_t __attribute__((vector_size(16)));
   const Sixteen flips = flip - Sixteen{};
@@ -23,16 +23,20 @@ inline void InterleaveFour(const uint8_t* const* from, int64_t n, uint8_t flip, 
   const auto high = [](Sixteen a, Sixteen b) {
     return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   };
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
+  const auto sixteen = [&](int64_t i) {
     const Sixteen a = load(0, i), b = load(1, i), c = load(2, i), d = load(3, i);
     // Bytes of a between those of c, of b between those of d, then those two.
     const Sixteen ac_low = low(a, c), ac_high = high(a, c), bd_low = low(b, d), bd_high = high(b, d);
     const Sixteen quads[4] = {low(ac_low, bd_low), high(ac_low, bd_low), low(ac_high, bd_high), high(ac_high, bd_high)};
     std::memcpy(to + 4 * i, quads, sizeof(quads));
+  };
+  if (n < 16) {
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < 4; ++j) to[4 * i + j] = static_cast<uint8_t>(from[j][i] ^ flip);
+    return;
   }
-  for (; i < n; ++i)
-    for (int64_t j = 0; j < 4; ++j) to[4 * i + j] = static_cast<uint8_t>(from[j][i] ^ flip);
+  for (int64_t i = 0; i + 16 <= n; i += 16) sixteen(i);
+  if (n % 16 != 0) sixteen(n - 16);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels
