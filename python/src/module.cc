@@ -101,7 +101,7 @@ nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
 // What became of each SequenceMap, when that is asked for.
 std::vector<std::string> ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data,
                                      nb::handle data_folder, bool optimize, bool batch_sequence_map, bool lower,
-                                     int ir_version) {
+                                     std::optional<int> ir_version) {
   const ModelSource source(model);
   const std::string target = FileSystemPath(path);
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
@@ -273,7 +273,7 @@ NB_MODULE(_onnxseq, m) {
   m.def(
       "convert", &ConvertFile, nb::arg("model"), nb::arg("path"), nb::kw_only(), nb::arg("external_data") = nb::none(),
       nb::arg("data_folder") = nb::none(), nb::arg("optimize") = false, nb::arg("batch_sequence_map") = false,
-      nb::arg("lower") = false, nb::arg("ir_version") = 11,
+      nb::arg("lower") = false, nb::arg("ir_version") = nb::none(),
       "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
       "names: OpenVINO IR for .xml, ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many "
       "bytes and more in a file beside it (a model that has external data keeps it so anyway). data_folder: where the "
@@ -281,7 +281,7 @@ NB_MODULE(_onnxseq, m) {
       "standard operators. batch_sequence_map: optimize the model, and write "
       "SequenceMap as the nodes of its body over all elements at once, where standard operators can say it; returns "
       "for each what became of it. lower: write nodes that no layer of IR says as several others that give the same. "
-      "ir_version: 11 or 10.");
+      "ir_version: of an OpenVINO IR, 11 unless given, or 10.");
   m.def("_find_problems", &FindProblemsOf, nb::arg("model"));
 }
 
