@@ -72,7 +72,7 @@ struct ConvertArguments {
   bool optimize = false;
   bool batch_sequence_map = false;
   bool lower = false;
-  int ir_version = 11;
+  std::optional<int> ir_version;
 };
 int ConvertCommand(const ConvertArguments& arguments);
 

@@ -10,6 +10,9 @@
 namespace ONNX_LIGHT_NAMESPACE {
 
 int ConvertCommand(const ConvertArguments& arguments) {
+  const bool to_ir = arguments.output.ends_with(".xml");
+  if (arguments.ir_version && !to_ir) throw UsageError("--ir-version: OUT is no OpenVINO IR, whose name ends in .xml");
+  if (arguments.external_bytes && to_ir) throw UsageError("--external-data: an OpenVINO IR has its weights in a .bin");
   ExternalDataReport external;
   external.need_all = true;
   ModelProto model = ReadModelFile(arguments.input, &external);

@@ -53,8 +53,8 @@ struct WriteModelOptions {
   // says, where that is possible, and inputs that have a default, as constants. To ONNX: recurrent layers of OpenVINO,
   // as LSTM, GRU and RNN.
   bool lower = false;
-  // OpenVINO IR only: its version, 10 or 11.
-  int ir_version = 11;
+  // Of an OpenVINO IR, 10 or 11: 11 unless given. InvalidArgument for another kind of file.
+  std::optional<int> ir_version = {};
 };
 
 // What writes a model in the form it was read in: with external data when it had some.

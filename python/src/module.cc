@@ -101,7 +101,7 @@ nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
 
 // What became of each SequenceMap, when that is asked for.
 nb::list ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder,
-                     bool optimize, bool batch_sequence_map, bool lower, int ir_version) {
+                     bool optimize, bool batch_sequence_map, bool lower, std::optional<int> ir_version) {
   const ModelSource source(model);
   const std::string target = FileSystemPath(path);
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
@@ -303,10 +303,10 @@ NB_MODULE(_onnxseq, m) {
       nb::sig("def convert(model: _Model, path: _Path, *, "
               "external_data: int | None = None, data_folder: _Path | None = None, "
               "optimize: bool = False, batch_sequence_map: bool = False, lower: bool = False, "
-              "ir_version: int = 11) -> list[str]"),
+              "ir_version: int | None = None) -> list[str]"),
       nb::arg("model"), nb::arg("path"), nb::kw_only(), nb::arg("external_data") = nb::none(),
       nb::arg("data_folder") = nb::none(), nb::arg("optimize") = false, nb::arg("batch_sequence_map") = false,
-      nb::arg("lower") = false, nb::arg("ir_version") = 11,
+      nb::arg("lower") = false, nb::arg("ir_version") = nb::none(),
       "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
       "names: OpenVINO IR for .xml, ONNX text for .onnxtxt, else ONNX. external_data: keep initializers of this many "
       "bytes and more in a file beside it (a model that has external data keeps it so anyway). data_folder: where the "
@@ -314,7 +314,7 @@ NB_MODULE(_onnxseq, m) {
       "standard operators. batch_sequence_map: optimize the model, and write "
       "SequenceMap as the nodes of its body over all elements at once, where standard operators can say it; returns "
       "for each what became of it. lower: write nodes that no layer of IR says as several others that give the same. "
-      "ir_version: 11 or 10.");
+      "ir_version: of an OpenVINO IR, 11 unless given, or 10.");
   m.def("_find_problems", &FindProblemsOf, nb::sig("def _find_problems(model: _Model) -> list[tuple[bool, str]]"),
         nb::arg("model"));
 }

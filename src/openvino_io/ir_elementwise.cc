@@ -126,17 +126,27 @@ void LowerSelect(IrLowering& l) {
   if (*std::min_element(ranks, ranks + 3) >= 0) l.output(0).rank = *std::max_element(ranks, ranks + 3);
 }
 
+namespace {
+
+// What is too large for them becomes an infinity or NaN in IR.
+bool IsEightBitFloat(TensorType type) { return type == TensorType::kFloat8e4m3fn || type == TensorType::kFloat8e5m2; }
+
+}  // namespace
+
 void LowerConvert(IrLowering& l) {
   const TensorType type = l.attrs().ElementType("destination_type");
   if (type == TensorType::kUndefined)
     l.Refuse(fmt::format("element type {} has no ONNX type", QuoteForMessage(l.attrs().String("destination_type"))));
-  SetInt(l.Finish("Cast", {l.Use(0)}), "to", onnx_optim::TensorTypeToDataType(type));
+  NodeProto& cast = l.Finish("Cast", {l.Use(0)});
+  SetInt(cast, "to", onnx_optim::TensorTypeToDataType(type));
+  if (IsEightBitFloat(type)) SetInt(cast, "saturate", 0);
   l.output(0).type = type;
   l.output(0).rank = l.input(0).rank;
 }
 
 void LowerConvertLike(IrLowering& l) {
-  l.DirectNode("CastLike");
+  NodeProto& cast = l.DirectNode("CastLike");
+  if (IsEightBitFloat(l.input(1).type)) SetInt(cast, "saturate", 0);
   l.output(0).type = l.input(1).type;
   l.output(0).rank = l.input(0).rank;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/checked.h"
 #include "onnxseq/errors.h"
@@ -80,10 +81,16 @@ void IrGraphReader::NameParameters(const ParameterValue& value_of) {
 }
 
 void IrGraphReader::NameResults() {
+  std::set<std::string> inputs;  // that are outputs under their own name
   for (const IrLayer& layer : graph_.layers) {
     if (layer.type != "Result") continue;
     const IrSource source = layer.sources.front();
-    const std::string name = builder_.model.names.Unique(WantedResultName(layer));
+    const std::string wanted = WantedResultName(layer);
+    if (Layer(source.layer).type == "Parameter" && ValueAt(source).name == wanted && inputs.insert(wanted).second) {
+      result_names_.push_back(wanted);
+      continue;
+    }
+    const std::string name = builder_.model.names.Unique(wanted);
     result_names_.push_back(name);
     // An input or initializer cannot be renamed to an output, nor a value have two names: these get an Identity.
     if (ValueAt(source).name.empty() && Layer(source.layer).type != "Const") ValueAt(source).name = name;
@@ -257,7 +264,7 @@ void IrGraphReader::WriteResults() {
     if (source.name != name) {
       IrValue renamed{.name = name, .type = source.type, .rank = source.rank, .constant = nullptr};
       IrLowering lowering(builder_, layer, {&source}, {&renamed, 1});
-      lowering.DirectNode("Identity");
+      AddMetadata(lowering.DirectNode("Identity"), kIrTypeKey, layer.type);
     }
     ValueInfoProto& info = *builder_.graph->add_output();
     info.set_name(name);

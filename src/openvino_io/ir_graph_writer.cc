@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_metadata.h"
@@ -38,7 +39,13 @@ IrType TypeOfTensor(const TensorProto& tensor) {
 }
 
 // As the reader takes them apart: the number of strings, where the first begins, where each ends, the characters.
+// Numbers have 32 bits.
 std::string PackStrings(const TensorProto& tensor) {
+  size_t size = tensor.string_data().size();
+  for (const Bytes& element : tensor.string_data()) size += element.size();
+  if (size > std::numeric_limits<int32_t>::max())
+    throw Unsupported(fmt::format("IR has room for 2 GiB of strings in a constant, \"{}\" has {} bytes",
+                                  std::string_view(tensor.name()), size));
   std::string header, text;
   const auto number = [&](size_t value) {
     const auto small = static_cast<int32_t>(value);
@@ -318,17 +325,40 @@ void IrGraphWriter::WriteModel() {
   FindVariables();
   for (const ValueInfoProto& info : graph_.input()) AddInput(info);
   WriteNodes();
+  std::vector<std::string> outputs;
   for (const ValueInfoProto& info : graph_.output()) {
     if (variables_.contains(info.name())) continue;
-    const std::string name = info.name();
-    const std::string_view kind = KindOf(name);
-    if (!kind.empty()) {
-      writing_.unsupported.push_back(fmt::format("graph output \"{}\": is {}, IR has tensors only", name, kind));
+    if (const std::string_view kind = KindOf(info.name()); !kind.empty()) {
+      writing_.unsupported.push_back(
+          fmt::format("graph output \"{}\": is {}, IR has tensors only", std::string_view(info.name()), kind));
       continue;
     }
-    const IrRef port = ValueOf(name);
-    AddResult(name, port, aliases_.contains(name));
+    outputs.push_back(info.name());
+    if (const IrRef port = ValueOf(info.name()); !aliases_.contains(info.name())) given_.emplace(port.layer, port.port);
   }
+  for (const std::string& name : outputs) AddOutput(name);
+}
+
+// Of the names of one port OpenVINO finds an input or output by the last: what is an input or output under another name
+// becomes a layer.
+void IrGraphWriter::AddOutput(const std::string& name) {
+  const IrRef port = ValueOf(name);
+  const bool is_alias = aliases_.contains(name);
+  const bool is_known = !given_.emplace(port.layer, port.port).second || xml_.LayerType(port) == "Parameter";
+  if (!is_alias || !is_known || kept_results_.contains(name)) {
+    AddResult(name, port, is_alias);
+    return;
+  }
+  const IrLayerText identity{.name = name,
+                             .type = "Identity",
+                             .version = "opset16",
+                             .data = {},
+                             .inputs = {port},
+                             .outputs = {{*port.type, {name}}},
+                             .rt_info = {}};
+  std::vector<IrRef> outputs;
+  xml_.Add(identity, &outputs);
+  AddResult(name, outputs.front(), false);
 }
 
 void IrGraphWriter::WriteNodes() {

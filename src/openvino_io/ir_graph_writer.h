@@ -54,6 +54,8 @@ class IrGraphWriter {
   void Define(std::string_view name, const IrRef& port) { values_.insert_or_assign(std::string(name), port); }
   // The value is the one on `port`, under another name.
   void Alias(std::string_view name, const IrRef& port);
+  // The alias, an output of the graph, was a Result and nothing else when it was read.
+  void KeepResult(std::string_view name) { kept_results_.emplace(name); }
   bool IsDefined(std::string_view name) const { return values_.contains(std::string(name)); }
   // The tensor of a value that is constant, here or in a graph around; null otherwise.
   const TensorProto* ConstantOf(std::string_view name) const;
@@ -93,6 +95,7 @@ class IrGraphWriter {
   IrRef ConstantPort(const TensorProto& tensor);
 
   void AddInput(const ValueInfoProto& info);
+  void AddOutput(const std::string& name);
   void FindVariables();
   void WriteVariable(const NodeProto& node, const NodeProto& described);
   template <class Fn>
@@ -109,7 +112,8 @@ class IrGraphWriter {
   std::unordered_map<std::string, IrValue> known_;  // as the reader will know it
   std::deque<IrConstant> known_constants_;
   std::multimap<std::string, std::pair<TensorProto, IrRef>> hidden_constants_;  // by name
-  std::set<std::string> aliases_;                                               // outputs of the graph
+  std::set<std::string> aliases_, kept_results_;                                // outputs of the graph
+  std::set<std::pair<int, int>> given_;                                         // ports that are outputs of the model
   std::vector<Capture> captures_;
   // Inputs and outputs that are variables' first and next values; the nodes that read and write them, and those that
   // have the metadata, which may be the same.

@@ -14,6 +14,7 @@
 #include "onnxseq/errors.h"
 #include "openvino_io/ir_graph_writer.h"
 #include "openvino_io/ir_lowering.h"
+#include "openvino_io/ir_metadata.h"
 #include "openvino_io/ir_reader.h"
 #include "openvino_io/ir_recurrent_weights.h"
 
@@ -312,12 +313,39 @@ bool IsLayer(const NodeProto& node) {
          std::ranges::find(kLayers, std::string_view(node.op_type())) != std::end(kLayers);
 }
 
-void InGraph(GraphProto& graph, GraphProto& main, int64_t opset, IrNames& names, std::vector<std::string>& refused) {
+// An LSTM with peepholes or another order of gates, which no layer has since opset5, the cell since opset4. What
+// couples its gates ai.onnx cannot say.
+bool IsLegacyLstm(const NodeProto& node) {
+  if (!IsLayer(node) || !std::string_view(node.op_type()).starts_with("LSTM")) return false;
+  const int peepholes = node.op_type() == "LSTMCell" ? 6 : 7;
+  bool legacy = node.input_size() > peepholes && !node.input(peepholes).empty();
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == "input_forget" && attribute.i() != 0) return false;
+    if (attribute.name() == "weights_format") legacy |= LowerCase(attribute.s()) != "fico";
+  }
+  return legacy;
+}
+
+// What says that a sequence that every version has was read from one that is no more.
+void ForgetOldVersion(GraphProto& graph) {
+  for (NodeProto& node : graph.node()) {
+    for (AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) ForgetOldVersion(attribute.ref_g());
+    const std::string_view version = MetadataOf(node, kIrOpsetKey);
+    if (IsLayer(node) && node.op_type() == "LSTMSequence" && version.size() == 6 && version < "opset5")
+      node.clear_metadata_props();
+  }
+}
+
+// Replaces the nodes for which wanted(node) holds.
+template <class Fn>
+void InGraph(GraphProto& graph, GraphProto& main, int64_t opset, IrNames& names, const Fn& wanted,
+             std::vector<std::string>& refused) {
   std::vector<NodeProto> nodes;
   for (NodeProto& node : graph.node()) {
     for (AttributeProto& attribute : node.attribute())
-      if (attribute.has_g()) InGraph(attribute.ref_g(), main, opset, names, refused);
-    if (!IsLayer(node)) {
+      if (attribute.has_g()) InGraph(attribute.ref_g(), main, opset, names, wanted, refused);
+    if (!wanted(node)) {
       nodes.push_back(std::move(node));
       continue;
     }
@@ -332,20 +360,27 @@ void InGraph(GraphProto& graph, GraphProto& main, int64_t opset, IrNames& names,
   for (NodeProto& node : nodes) *graph.add_node() = std::move(node);
 }
 
-}  // namespace
-
-void LayersToOnnx(ModelProto& model) {
+template <class Fn>
+void Replace(ModelProto& model, const Fn& wanted) {
   int64_t opset = 0;
   for (const OperatorSetIdProto& import : model.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx") opset = import.version();
   IrNames names;
   Register(model.graph(), names);
   std::vector<std::string> refused;
-  InGraph(*model.mutable_graph(), *model.mutable_graph(), opset, names, refused);
+  InGraph(*model.mutable_graph(), *model.mutable_graph(), opset, names, wanted, refused);
   if (refused.empty()) return;
   std::string list;
   for (const std::string& text : refused) list += (list.empty() ? "" : "; ") + text;
   throw Unsupported("ai.onnx cannot say these layers: " + list);
+}
+
+}  // namespace
+
+void LayersToOnnx(ModelProto& model) { Replace(model, IsLayer); }
+void LegacyLayersToOnnx(ModelProto& model) {
+  ForgetOldVersion(*model.mutable_graph());
+  Replace(model, IsLegacyLstm);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

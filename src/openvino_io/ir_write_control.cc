@@ -152,6 +152,8 @@ void WriteLoop(IrNodeWriter& w) {
   ports.Input(w.Has(0) ? w.In(0) : w.Int64("endless", -1));
   const IrRef first = w.Has(1) ? w.In(1) : w.Const("true", TensorType::kBool, {}, Bytes(std::string(1, '\1')));
   ports.Input(first);
+  // The first Parameter: OpenVINO removes those of states that stay as they are, but not from the number of this one.
+  const int counter = body.IsUsed(iteration) ? body.AddParameter(0) : -1;
   const std::vector<IrBodyWriter::Slice> slices = body.AddGatheredSlices(iteration);
   for (const IrBodyWriter::Slice& slice : slices)
     AddMapping(map, "input", ports.Input(w.graph().ValueOf(slice.outer)), slice.parameter, slice.axis);
@@ -165,7 +167,6 @@ void WriteLoop(IrNodeWriter& w) {
     condition_parameter = body.AddParameter(1);
     AddMapping(map, "input", ports.Input(first), condition_parameter);
   }
-  const int counter = body.IsUsed(iteration) && !body.IsDefined(iteration) ? body.AddParameter(0) : -1;
   body.DeclareOneElement(0);
   for (int i = 0; i < parts; ++i) body.DeclarePart(states + i + 1, 0);
   body.WriteNodes();

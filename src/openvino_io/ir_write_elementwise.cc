@@ -92,19 +92,32 @@ void WriteDropout(IrNodeWriter& w) {
   w.Alias(0, w.In(0));
 }
 
+namespace {
+
+// Convert leaves what is too large for 8 bits an infinity or NaN, which is what saturate=0 asks for.
+IrRef Saturated(IrNodeWriter& w, TensorType to) {
+  const IrRef x = w.In(0);
+  const double most = to == TensorType::kFloat8e4m3fn ? 448 : to == TensorType::kFloat8e5m2 ? 57344 : 0;
+  if (w.Int("saturate", 1) == 0 || most == 0) return x;
+  const IrRef number = onnx_optim::IsFloatTensorType(x.type->element) ? x : w.Converted(x, TensorType::kFloat);
+  return w.Step("saturated", "Clamp", "opset1", {number}, {{"min", IrText(-most)}, {"max", IrText(most)}},
+                *number.type);
+}
+
+}  // namespace
+
 void WriteCast(IrNodeWriter& w) {
   w.Ignore("to");
-  w.Ignore("saturate");
   w.Ignore("round_mode");
   if (w.Type(0).element == TensorType::kString) w.Refuse("input 0", "Convert reads no strings");
   const TensorType to = w.OutputType(0).element;
   if (to == TensorType::kString) w.RefuseAttribute("to", "Convert gives no strings");
-  w.Finish("Convert", "opset1", {w.In(0)}, {{"destination_type", std::string(IrElementName(to))}});
+  w.Finish("Convert", "opset1", {Saturated(w, to)}, {{"destination_type", std::string(IrElementName(to))}});
 }
 
 void WriteCastLike(IrNodeWriter& w) {
-  w.Ignore("saturate");
-  w.Finish("ConvertLike", "opset1", {w.In(0), w.In(1)});
+  w.Ignore("round_mode");
+  w.Finish("ConvertLike", "opset1", {Saturated(w, w.OutputType(0).element), w.In(1)});
 }
 
 void WriteIsInf(IrNodeWriter& w) {
@@ -151,8 +164,16 @@ void WriteSelu(IrNodeWriter& w) {
            {w.In(0), value("alpha", 1.67326319217681884765625F), value("gamma", 1.05070102214813232421875F)});
 }
 
+// OpenVINO takes alpha 0 for the default.
 void WriteHardSigmoid(IrNodeWriter& w) {
   const TensorType type = w.Element(0);
+  if (w.Float("alpha", 0.2F) == 0) {
+    const IrRef x = w.In(0);
+    const IrRef flat = w.Binary("Multiply", x, w.Scalar("alpha", type, 0), *x.type);
+    const IrRef line =
+        w.Binary("Add", flat, w.Scalar("beta", type, static_cast<double>(w.Float("beta", 0.5F))), *x.type);
+    return w.Finish("Clamp", "opset1", {line}, {{"min", "0"}, {"max", "1"}});
+  }
   const auto value = [&](const char* name, float absent) {
     return w.Scalar(name, type, static_cast<double>(w.Float(name, absent)));
   };
@@ -164,13 +185,13 @@ void WriteLeakyRelu(IrNodeWriter& w) {
   w.Finish("PReLU", "opset1", {w.In(0), w.Const("alpha", w.Element(0), {1}, *slope)});
 }
 
-// The slope of PReLU lies along axis 1, that of PRelu is broadcast.
+// The slope of PReLU lies along axis 1, that of PRelu is broadcast since operator set 7.
 void WritePRelu(IrNodeWriter& w) {
   const IrType x = w.Type(0), slope = w.Type(1);
   const bool one = slope.ranked && std::ranges::all_of(slope.dims, [](int64_t dim) { return dim == 1; });
   const bool channels = slope.ranked && x.ranked && slope.rank() == x.rank() - 1 && slope.rank() > 0 &&
                         std::all_of(slope.dims.begin() + 1, slope.dims.end(), [](int64_t dim) { return dim == 1; });
-  if (one || channels) return w.Finish("PReLU", "opset1", {w.In(0), w.Reshaped(w.In(1), {-1})});
+  if (one || channels || w.opset() < 7) return w.Finish("PReLU", "opset1", {w.In(0), w.Reshaped(w.In(1), {-1})});
   const IrRef value = w.In(0), zero = w.Scalar("zero", w.Element(0), 0);
   IrType condition = x;
   condition.element = TensorType::kBool;

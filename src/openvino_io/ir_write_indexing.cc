@@ -104,10 +104,17 @@ void WriteCumSum(IrNodeWriter& w) {
            {{"exclusive", IrText(w.Int("exclusive", 0) != 0)}, {"reverse", IrText(w.Int("reverse", 0) != 0)}});
 }
 
+// The 16 bit types, which Range of older operator sets does not have, as float.
 void WriteRange(IrNodeWriter& w) {
-  const auto number = [&](int i) { return w.AsScalar(w.In(i)); };
-  w.Finish("Range", "opset4", {number(0), number(1), number(2)},
-           {{"output_type", std::string(IrElementName(w.Element(0)))}});
+  const TensorType type = w.Element(0);
+  const bool narrow = type == TensorType::kFloat16 || type == TensorType::kBfloat16;
+  const TensorType wide = narrow ? TensorType::kFloat : type;
+  const auto number = [&](int i) { return w.Converted(w.AsScalar(w.In(i)), wide); };
+  const std::vector<IrRef> numbers{number(0), number(1), number(2)};
+  const IrData data{{"output_type", std::string(IrElementName(wide))}};
+  if (!narrow) return w.Finish("Range", "opset4", numbers, data);
+  const IrRef range = w.Step("range", "Range", "opset4", numbers, data, IrType::Tensor(wide, w.OutputType(0).dims));
+  w.Finish("Convert", "opset1", {range}, {{"destination_type", std::string(IrElementName(type))}});
 }
 
 void WriteEyeLike(IrNodeWriter& w) {

@@ -108,7 +108,34 @@ void WriteSlice(IrNodeWriter& w) {
 }
 
 void WriteExpand(IrNodeWriter& w) { w.Finish("Broadcast", "opset3", {w.In(0), w.In(1)}, {{"mode", "bidirectional"}}); }
-void WriteTile(IrNodeWriter& w) { w.Finish("Tile", "opset1", {w.In(0), w.In(1)}); }
+
+// With repeats that are not constant the CPU plugin of OpenVINO leaves parts of what Tile gives as they were in memory:
+// then each axis gets one of size 1 in front, which is broadcast.
+void WriteTile(IrNodeWriter& w) {
+  const IrRef x = w.In(0);
+  const int64_t rank = x.type->rank();
+  if (rank < 1 || w.Constant(1)) return w.Finish("Tile", "opset1", {x, w.In(1)});
+  const IrRef repeats = w.Converted(w.In(1), TensorType::kInt64);
+  std::vector<int64_t> axes, dims;
+  for (int64_t i = 0; i < rank; ++i) {
+    axes.push_back(2 * i);
+    dims.insert(dims.end(), {1, x.type->dims[static_cast<size_t>(i)]});
+  }
+  const TensorType type = x.type->element;
+  const IrRef wide = w.Step("wide", "Unsqueeze", "opset1", {x, w.Int64s("axes", axes)}, {}, IrType::Tensor(type, dims));
+  const IrRef column = w.Step("column", "Unsqueeze", "opset1", {repeats, w.Int64s("axis", {1})}, {},
+                              IrType::Tensor(TensorType::kInt64, {rank, 1}));
+  const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
+  const IrRef pairs = w.Step(
+      "pairs", "Concat", "opset1",
+      {column, w.Const("ones", TensorType::kInt64, {rank, 1}, Bytes(ones.data(), ones.size() * sizeof(int64_t)))},
+      {{"axis", "1"}}, IrType::Tensor(TensorType::kInt64, {rank, 2}));
+  const IrRef target = w.Reshaped(pairs, {2 * rank});
+  const IrRef repeated = w.Step("repeated", "Broadcast", "opset3", {wide, target}, {{"mode", "bidirectional"}},
+                                IrType::Tensor(type, std::vector<int64_t>(static_cast<size_t>(2 * rank), -1)));
+  const IrRef shape = w.Binary("Multiply", ShapeOf(w, x), repeats, Vector(rank));
+  w.Finish("Reshape", "opset1", {repeated, shape}, {{"special_zero", "false"}});
+}
 
 void WriteShape(IrNodeWriter& w) {
   const IrRef x = w.In(0);

@@ -286,18 +286,21 @@ void WriteLstm(IrNodeWriter& w) { SequenceWriter(w, kLstm).Write(); }
 void WriteGru(IrNodeWriter& w) { SequenceWriter(w, kGru).Write(); }
 void WriteRnn(IrNodeWriter& w) { SequenceWriter(w, kRnn).Write(); }
 
-// A layer of org.openvinotoolkit is itself.
+// A layer of org.openvinotoolkit is itself. What an LSTM had before opset5, the cell before opset4, it has in opset1.
 void WriteRecurrentLayer(IrNodeWriter& w) {
   const std::string_view type = w.node().op_type();
   const bool lstm = type.starts_with("LSTM"), sequence = type.ends_with("Sequence");
-  const std::string_view version = sequence ? "opset5" : lstm ? "opset4" : type == "GRUCell" ? "opset3" : "opset1";
   const int inputs = (lstm ? 6 : 5) + (sequence ? 1 : 0);
-  if (lstm && (w.Has(inputs) || w.Int("input_forget", 0) != 0))
-    w.Refuse("", fmt::format("{} of {} has neither peepholes nor input_forget", type, version));
-  if (const std::string format = w.String("weights_format", "fico"); lstm && format != "fico")
-    w.RefuseAttribute("weights_format", fmt::format("{} of {} has fico only, got {}", type, version, format));
+  const bool peepholes = lstm && w.Has(inputs), input_forget = lstm && w.Int("input_forget", 0) != 0;
+  const std::string format = lstm ? w.String("weights_format", "fico") : "fico";
+  const bool legacy = peepholes || input_forget || format != "fico";
+  const std::string_view version = legacy              ? "opset1"
+                                   : sequence          ? "opset5"
+                                   : lstm              ? "opset4"
+                                   : type == "GRUCell" ? "opset3"
+                                                       : "opset1";
   std::vector<IrRef> refs;
-  for (int i = 0; i < inputs; ++i) refs.push_back(w.In(i));
+  for (int i = 0; i < inputs + (peepholes ? 1 : 0); ++i) refs.push_back(w.In(i));
   const IrType& state = *refs[1].type;
   const int64_t hidden = w.Int("hidden_size", state.rank() > 0 ? state.dims.back() : -1);
   if (hidden <= 0) w.RefuseAttribute("hidden_size", "must be known");
@@ -315,6 +318,8 @@ void WriteRecurrentLayer(IrNodeWriter& w) {
     if (const std::vector<float> values = w.Floats(name); !values.empty()) data.emplace_back(name, IrText(values));
   if (const float clip = w.Float("clip", 0); clip > 0 && std::isfinite(clip)) data.emplace_back("clip", IrText(clip));
   if (w.Int("linear_before_reset", 0) != 0) data.emplace_back("linear_before_reset", "true");
+  if (legacy) data.emplace_back("weights_format", format);
+  if (input_forget) data.emplace_back("input_forget", "true");
   w.Finish(type, version, refs, data, (lstm ? 2 : 1) + (sequence ? 1 : 0));
 }
 

@@ -12,6 +12,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 // Behind a layer with bodies it says what the layer's output is called.
 void WriteIdentity(IrNodeWriter& w) {
   const IrRef port = w.In(0);
+  if (MetadataOf(w.node(), kIrTypeKey) == "Result") w.graph().KeepResult(w.node().output(0));
   if (MetadataOf(w.node(), kIrLayerKey).empty()) return w.Alias(0, port);
   w.graph().xml().Rename(port, w.node().output(0));
   w.Define(0, port);
@@ -33,7 +34,19 @@ void WriteConstant(IrNodeWriter& w) {
   if (const AttributeProto* value = w.Attribute("value_float"))
     return numbers(TensorType::kFloat, true, std::vector{value->f()});
   if (w.Attribute("value_floats") != nullptr) return numbers(TensorType::kFloat, false, w.Floats("value_floats"));
-  w.Refuse("", "a constant of sparse or string values has no layer");
+  if (const AttributeProto* value = w.Attribute("sparse_value"))
+    return define(TensorToProto(TensorFromSparse(value->sparse_tensor())));
+  TensorProto strings;
+  strings.set_data_type(TensorProto::STRING);
+  if (const AttributeProto* value = w.Attribute("value_string")) {
+    strings.add_string_data(value->s());
+    return define(std::move(strings));
+  }
+  const AttributeProto* values = w.Attribute("value_strings");
+  if (values == nullptr) w.Refuse("", "has no value");
+  strings.add_dims(static_cast<int64_t>(values->strings().size()));
+  for (const Bytes& value : values->strings()) strings.add_string_data(value);
+  define(std::move(strings));
 }
 
 void WriteSameLayer(IrNodeWriter& w) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "openvino_io/ir_write_functions.h"
@@ -90,6 +92,22 @@ bool AllAre(const std::vector<int64_t>& values, int64_t value) {
   return std::ranges::all_of(values, [value](int64_t v) { return v == value; });
 }
 
+// Every size that constant scales give is whole before it is rounded.
+bool ScalesGiveWholeSizes(IrNodeWriter& w, const std::vector<int64_t>& axes) {
+  const auto scales = w.Constant(2);
+  if (!scales || scales->data_type() != TensorProto::FLOAT) return false;
+  const IrType x = w.Type(0);
+  for (size_t i = 0; i < scales->raw_data().size() / sizeof(float); ++i) {
+    float scale;
+    std::memcpy(&scale, scales->raw_data().view().data() + i * sizeof(float), sizeof(float));
+    const auto axis = static_cast<size_t>(i < axes.size() ? w.Axis(axes[i], x) : static_cast<int64_t>(i));
+    const int64_t size = axis < x.dims.size() ? x.dims[axis] : -1;
+    const float scaled = size < 0 ? scale : scale * static_cast<float>(size);
+    if (scaled != std::floor(scaled)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void WriteConv(IrNodeWriter& w) { Convolve(w, "Convolution", DataOf(ReadWindow(w, SpatialAxes(w, 1)))); }
@@ -156,6 +174,9 @@ void WriteResize(IrNodeWriter& w) {
   std::vector<IrRef> inputs{w.In(0), w.In(sizes ? 3 : 2)};
   if (w.Attribute("axes") != nullptr) inputs.push_back(w.Int64s("axes", w.Ints("axes")));
   const int64_t rank = w.Rank(0);
+  if (coordinates == "align_corners" && !sizes && !ScalesGiveWholeSizes(w, w.Ints("axes")))
+    w.RefuseAttribute("coordinate_transformation_mode",
+                      "align_corners of scales is Interpolate only where the sizes they give are known to be whole");
   const std::vector<int64_t> none(static_cast<size_t>(rank), 0);
   w.Finish("Interpolate", "opset11", inputs,
            {{"mode", mode == "linear" ? "linear_onnx" : mode},

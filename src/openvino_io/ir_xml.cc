@@ -92,6 +92,10 @@ pugi::xml_node IrXml::Add(const IrLayerText& layer, std::vector<IrRef>* outputs)
   return node;
 }
 
+std::string_view IrXml::LayerType(const IrRef& port) const {
+  return by_id_[static_cast<size_t>(port.layer)].attribute("type").value();
+}
+
 pugi::xml_node IrXml::NodeOf(const IrRef& port) const {
   const pugi::xml_node layer = by_id_[static_cast<size_t>(port.layer)];
   return layer.child("output").find_child_by_attribute("id", std::to_string(port.port).c_str());

@@ -56,6 +56,7 @@ class IrXml {
 
   // Appends the layer, with its edges. Ports count from 0, inputs first.
   pugi::xml_node Add(const IrLayerText& layer, std::vector<IrRef>* outputs = nullptr);
+  std::string_view LayerType(const IrRef& port) const;
   // Another name for the tensor on a port.
   void AddName(const IrRef& port, std::string_view name);
   // Puts this XML into the <rt_info> of the port.

@@ -99,6 +99,9 @@ WriteModelOptions AsRead(const ExternalDataReport& report) {
 void WriteModelFile(const ModelProto& model, const std::string& path, const WriteModelOptions& options) {
   if (options.external_bytes && *options.external_bytes < 0)
     throw InvalidArgument(fmt::format("external data from {} bytes, but 0 is the least", *options.external_bytes));
+  if (options.ir_version && !path.ends_with(".xml"))
+    throw InvalidArgument(
+        fmt::format("an IR version, {}, is of an OpenVINO IR, which \"{}\" is not", *options.ir_version, path));
   TranslateErrors([&] {
     if (options.lower && !path.ends_with(".xml")) {
       ModelProto lowered = model;
@@ -106,7 +109,7 @@ void WriteModelFile(const ModelProto& model, const std::string& path, const Writ
       return WriteModelFile(lowered, path, {.external_bytes = options.external_bytes});
     }
     if (path.ends_with(".xml")) {
-      SaveIr(model, path, {.lower = options.lower, .version = options.ir_version});
+      SaveIr(model, path, {.lower = options.lower, .version = options.ir_version.value_or(11)});
     } else if (IsText(path)) {
       WriteFileAtomically(path, PrintModelText(model));
     } else {

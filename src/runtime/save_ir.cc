@@ -8,12 +8,14 @@
 #include "graph/captures.h"
 #include "graph/graph_index.h"
 #include "model/domain.h"
+#include "openvino_io/ir_standard.h"
 #include "ops/infer_node.h"
 #include "ops/op_def.h"
 #include "runtime/custom_ops.h"
 #include "runtime/expand_recurrent.h"
 #include "runtime/inferred_types.h"
 #include "runtime/inline_functions.h"
+#include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -129,6 +131,16 @@ class DecidedBranches {
   int made_ = 0;
 };
 
+// Sparse initializers as the dense ones they stand for, here and in bodies.
+void MakeDense(GraphProto& graph) {
+  for (const SparseTensorProto& tensor : graph.sparse_initializer())
+    *graph.add_initializer() = TensorToProto(TensorFromSparse(tensor), tensor.values().name());
+  graph.clear_sparse_initializer();
+  for (NodeProto& node : graph.node())
+    for (AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) MakeDense(attribute.ref_g());
+}
+
 // Throws what is wrong with the form of a node, so that writers need not ask how many inputs it has.
 void CheckNodes(const ModelProto& model, const GraphProto& graph) {
   for (const NodeProto& node : graph.node()) {
@@ -148,6 +160,8 @@ auto Prepared(const ModelProto& model, bool lower, Fn write) {
   ModelProto copy = model;
   if (NeedsInlining(copy)) static_cast<void>(InlineFunctions(copy));
   CheckNodes(copy, copy.graph());
+  MakeDense(*copy.mutable_graph());
+  if (lower) LegacyLayersToOnnx(copy);
   for (;;) {
     const Captures captures(copy.graph());
     SortNodes(*copy.mutable_graph(), captures, false);

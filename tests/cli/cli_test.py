@@ -308,6 +308,10 @@ class Cli(unittest.TestCase):
             for name in ("m.onnx", "m.onnxtxt"):
                 self.assertEqual(self.succeed("run", folder / name, "--inputs", ADD / "inputs.npz"), expected)
             self.fail_with("OpenVINO IR cannot say this model", "convert", folder / "m.onnx", folder / "m.xml")
+            words = ["convert", folder / "m.onnx", folder / "other.onnx", "--ir-version", "10"]
+            self.fail_with("--ir-version: OUT is no OpenVINO IR, whose name ends in .xml", *words, code=2)
+            words = ["convert", folder / "m.onnx", folder / "m.xml", "--external-data", "1"]
+            self.fail_with("--external-data: an OpenVINO IR has its weights in a .bin", *words, code=2)
 
     def test_external_data(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -106,8 +106,38 @@ def check_recurrent(seed, folder):
         same(got, value)
 
 
+def check_loop(_, folder):
+    """States that stay as they are, before one that does not, and the iteration."""
+    text = """<ir_version: 8, opset_import: ["": 15]>
+    g (float[2,3] x, float[3] w, float[3] v) => (float[2,3] y, float[T,2,3] z) {
+      n = Constant<value_int = 4>()
+      a, b, y, z = Loop<body = body (int64 i, bool go, float[3] p, float[3] q, float[2,3] s)
+        => (bool on, float[3] p2, float[3] q2, float[2,3] t, float[2,3] o) {
+          on = Identity(go)
+          p2 = Identity(p)
+          q2 = Identity(q)
+          k = Cast<to = 1>(i)
+          r = Mul(p, k)
+          m = Add(s, r)
+          t = Mul(m, q)
+          o = Neg(t)
+        }>(n, "", w, v, x)
+    }"""
+    source, written = pathlib.Path(folder) / "loop.onnxtxt", pathlib.Path(folder) / "loop.xml"
+    source.write_text(text)
+    onnxseq.convert(source, written)
+    random = np.random.default_rng(1)
+    feeds = {
+        name: random.standard_normal(shape).astype(np.float32) for name, shape in (("x", (2, 3)), ("w", 3), ("v", 3))
+    }
+    expected = onnxseq.InferenceSession(source).run(None, feeds)
+    for got, value in zip(openvino_runs(written, list(feeds.values())), expected, strict=True):
+        same(got, value)
+
+
 def main(words):
-    tasks = [(name, check_case, name) for name in CASES]
+    tasks = [("loop", check_loop, None)]
+    tasks += [(name, check_case, name) for name in CASES]
     tasks += [(f"recurrent {seed}", check_recurrent, seed) for seed in range(int(words[0]) if words else 60)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
