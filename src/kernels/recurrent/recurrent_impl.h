@@ -213,6 +213,7 @@ PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weigh
   storage_ = MakeAlignedArray<T>(bytes_ < 0 ? -1 : bytes_ / static_cast<int64_t>(sizeof(T)));
   PanelPacker<T> packer(data_, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
   Kind::Pack(cell, weights, packer, data_);
+  data_.finite = packer.finite();
 }
 
 template <class Kind, class T>

@@ -28,6 +28,19 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What an L2 holds, at least.
+inline constexpr int64_t kL2Bytes = 1 << 20;
+
+// A share's weights, k for each unit and gate, are to be asked for ahead, for they come from beyond the L2. Bytes
+// always need that, floats only where a step reads two matrices `in_turn`: of a single one enough stays in the L2 from
+// step to step.
+template <class Kind, class S, class T>
+bool IsFar(const PackedSizes<T>& w, const RecurrentShare<T>& share, int64_t k, bool in_turn) {
+  const int64_t columns = (share.group_end - share.group_begin) * w.lanes * Kind::kGates;
+  const int64_t bytes = columns * k * static_cast<int64_t>(sizeof(S));
+  return sizeof(S) == 1 ? bytes > kL2Bytes : in_turn && bytes > kL2Bytes / 2 * 3;
+}
+
 // z = bias + x W^T.
 template <class Kind, class S, class T>
 struct ProjectOp {
@@ -74,6 +87,7 @@ struct Step {
 template <int kVectors, class S, class T, class Init, class Update>
 struct StateOp {
   const LeftRows<S, T>& state;
+  bool zero;                    // the state is 0, and so are its products
   int64_t k;                    // H
   const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
@@ -88,7 +102,13 @@ struct StateOp {
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
       for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
     };
-    state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, begin, done);
+    if (zero) {
+      for (int r = 0; r < kRows; ++r)
+        for (int v = 0; v < kPanels * kVectors; ++v)
+          hn::Store(begin(r, v), d, sums + (r * kPanels * kVectors + v) * lanes);
+    } else {
+      state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, begin, done);
+    }
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
 };
@@ -97,12 +117,15 @@ struct StateOp {
 // in one and the same order always just gone. Units are independent, so nothing else changes.
 template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
-                              const GateMatrix<T>& matrix, const Init& init, const Update& update) {
+                              const GateMatrix<T>& matrix, const Init& init, const Update& update,
+                              bool in_turn = false) {
   const auto& w = *step.part.weights;
+  const bool zero = step.number == 0 && step.part.io->h0 == nullptr && w.finite && state == step.h;
   for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
-  const LeftRows<S, T> left = Left(S(), w, share, step.active, w.hidden_size, step.before);
+  const LeftRows<S, T> left =
+      Left(S(), w, share, step.active, w.hidden_size, IsFar<Kind, S>(w, share, w.hidden_size, in_turn), step.before);
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, T, Init, Update>{left, w.hidden_size, matrix, init, update},
+                        StateOp<kVectors, S, T, Init, Update>{left, zero, w.hidden_size, matrix, init, update},
                         step.number % 2 != 0);
 }
 
@@ -202,7 +225,8 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       }
       filled += ahead;
     }
-    const LeftRows<S, T> x = Left(S(), w, share, filled, w.input_size, 0, x_range);
+    const LeftRows<S, T> x =
+        Left(S(), w, share, filled, w.input_size, IsFar<Kind, S>(w, share, w.input_size, false), 0, x_range);
     ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, x});
     const T* z = part.z;
     for (; begin < end; ++begin) {
