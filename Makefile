@@ -7,7 +7,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-.PHONY: help run test build program bench bench-peers bench-rnn bench-sequence-map bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-namespaces test-peers test-rnn-fuzz test-sequence-map-fuzz test-shape-fuzz clean
+.PHONY: help run test build program bench bench-peers bench-quantised bench-rnn bench-sequence-map bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-memory test-namespaces test-peers test-rnn-fuzz test-sequence-map-fuzz test-shape-fuzz clean
 
 help:
 	@echo "make run              build, then run every model of examples/ and compare its outputs"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench            the benches: results checked, then timed"
 	@echo "make bench-peers      beside onnxruntime, OpenVINO and, where installed, PyTorch; THREADS=1 by default"
 	@echo "make bench-rnn        recurrent operators: limits of the machine, peers at 1 and 2 threads, weights, streams; into bench/results"
+	@echo "make bench-quantised  quantised networks and depthwise convolutions beside onnxruntime, also with older instruction sets; into bench/results"
 	@echo "make bench-sequence-map  SequenceMap beside onnxruntime, each strategy, per element, one and two threads"
 	@echo "make bench-shapes     shape inference of large models beside onnx, onnxruntime's script, onnx-shape-inference and tract"
 	@echo "make bench-models     MODELS=folder of .onnx files with io/NAME.npz: each beside onnxruntime; THREADS=1 by default"
@@ -27,6 +28,7 @@ help:
 	@echo "make test-rnn-fuzz    RNN_SEEDS (first:count) random nodes of every recurrent operator against the plain loops (long)"
 	@echo "make test-sequence-map-fuzz  MAP_SEEDS (first:count) random bodies of SequenceMap: each strategy against element by element"
 	@echo "make test-shape-fuzz  SHAPE_SEEDS (first:count) random models: what is inferred against what runs give (long)"
+	@echo "make test-memory      MEMORY_RUNS runs and MEMORY_SESSIONS sessions: memory stays as it is (long)"
 	@echo "make test-peers       one OpenVINO model for each layer type, read and written again: its outputs and ours agree"
 	@echo "make test-namespaces  builds the library in other namespaces and beside the official onnx library (long)"
 	@echo "make clean            removes build/; .venv stays"
@@ -37,7 +39,7 @@ run: program
 # `program` is what `make run` needs, without tests and benches. A tree that is configured and up to date costs what ninja needs to
 # find that out.
 build: TARGETS := all
-program: TARGETS := onnxseq onnxseq_program onnxseq_python
+program: TARGETS := onnxseq onnxseq_program onnxseq_python onnxseq_stub
 build program:
 	@tools/setup.sh
 	@test -f build/release/build.ninja || cmake --preset release
@@ -56,7 +58,7 @@ bench: build
 # The peers live in an environment of their own: they are never needed to build, test or use onnxseq.
 PEERS := build/peers/bin/python
 THREADS ?= 1
-bench-peers bench-rnn bench-sequence-map bench-shapes bench-models test-peers: peers
+bench-peers bench-quantised bench-rnn bench-sequence-map bench-shapes bench-models test-peers: peers
 peers: build
 	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
 	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino onnx-shape-inference sympy tract
@@ -67,6 +69,8 @@ bench-peers:
 	$(PEERS) bench/peers/sequence_map.py $(THREADS)
 bench-rnn:
 	$(PEERS) bench/rnn.py $(UNDER)
+bench-quantised:
+	$(PEERS) bench/quantised.py $(UNDER)
 bench-sequence-map:
 	$(PEERS) bench/sequence_map.py $(UNDER)
 bench-models:
@@ -135,6 +139,11 @@ test-sequence-map-fuzz: build
 SHAPE_SEEDS ?= 1000:20000
 test-shape-fuzz: build
 	ONNXSEQ_SHAPE_SEEDS=$(SHAPE_SEEDS) build/release/bin/shape_fuzz_test
+
+MEMORY_RUNS ?= 100000
+MEMORY_SESSIONS ?= 10000
+test-memory: build
+	ONNXSEQ_MEMORY_RUNS=$(MEMORY_RUNS) ONNXSEQ_MEMORY_SESSIONS=$(MEMORY_SESSIONS) build/release/bin/flat_memory_test
 
 clean:
 	rm -rf build

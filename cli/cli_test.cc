@@ -14,8 +14,10 @@
 #include "json_text.h"
 #include "npy.h"
 #include "npz.h"
+#include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
 #include "print_value.h"
+#include "random_feeds.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -217,11 +219,43 @@ TEST(Feeds, SequencesNeedAllTheirElements) {
   EXPECT_TRUE(ValuesFromArrays({{"s/0", one}}, {&known, 1}).at("s/0").IsTensor());
 }
 
-TEST(Feeds, Sizes) {
-  EXPECT_EQ(ParseSizes("N=4,T=100"), (std::map<std::string, int64_t>{{"N", 4}, {"T", 100}}));
-  EXPECT_TRUE(ParseSizes("").empty());
-  for (const char* bad : {"N", "N=", "N=x", "N=-1", "=4", "N=4,,"})
-    EXPECT_THROW(ParseSizes(bad), InvalidArgument) << bad;
+TEST(Feeds, RandomChoices) {
+  const RandomChoices choices = ParseRandomChoices("N=4,ids=0..99,T=100,q=-3..-3");
+  EXPECT_EQ(choices.sizes, (std::map<std::string, int64_t>{{"N", 4}, {"T", 100}}));
+  EXPECT_EQ(choices.ranges, (std::map<std::string, std::pair<int64_t, int64_t>>{{"ids", {0, 99}}, {"q", {-3, -3}}}));
+  EXPECT_TRUE(ParseRandomChoices("").sizes.empty());
+  for (const char* bad : {"N", "N=", "N=x", "N=-1", "=4", "N=4,,", "x=1..", "x=..1", "x=2..1", "=1..2", "x=1..2..3"})
+    EXPECT_THROW(ParseRandomChoices(bad), InvalidArgument) << bad;
+  EXPECT_THAT([] { ParseRandomChoices("N=2,T"); },
+              ThrowsMessage<InvalidArgument>("'T': is not of the form NAME=SIZE or INPUT=LEAST..MOST"));
+}
+
+TEST(Feeds, RandomSizesFollowFromOthersAndFromWhatIsGiven) {
+  const ModelProto model = ParseModelText(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,K] a, float[L,M] b, float[N,2] c, int64[N] i, int8[3] j) "
+      "=> (float[N,M] y) { y = MatMul(a, b) }");
+  ValueMap feeds;
+  AddRandomFeeds(model, ParseRandomChoices("N=4,K=5,M=6"), 1, feeds);
+  EXPECT_EQ(feeds.at("b").TypeString(), "tensor(float)[5,6]") << "L is K";
+  for (const int64_t i : feeds.at("i").tensor().View<int64_t>()) EXPECT_TRUE(i == 0 || i == 1) << "c has a dim of 2";
+  ValueMap some{{"a", Tensor(TensorType::kFloat, {7, 3})}};
+  AddRandomFeeds(model, ParseRandomChoices("M=6,i=-1000..-900,j=5..5"), 1, some);
+  EXPECT_EQ(some.at("b").TypeString(), "tensor(float)[3,6]");
+  EXPECT_EQ(some.at("c").TypeString(), "tensor(float)[7,2]");
+  for (const int64_t i : some.at("i").tensor().View<int64_t>()) EXPECT_TRUE(i >= -1000 && i <= -900) << i;
+  EXPECT_THAT(some.at("j").tensor().View<int8_t>(), testing::ElementsAre(5, 5, 5));
+  const auto random = [&](const char* text) {
+    ValueMap none;
+    AddRandomFeeds(model, ParseRandomChoices(text), 1, none);
+  };
+  EXPECT_THAT([&] { random("N=2,M=2"); },
+              ThrowsMessage<InvalidArgument>("input 'a': dim 'K' has no size: add K=... to --random"));
+  EXPECT_THAT([&] { random("N=2,M=2,K=2,Q=2"); },
+              ThrowsMessage<InvalidArgument>("--random: no input has a dim 'Q', there are: K, L, M, N"));
+  EXPECT_THAT([&] { random("N=2,M=2,K=2,a=0..1"); },
+              ThrowsMessage<InvalidArgument>("--random: 'a' is no input of whole numbers that needs a value"));
+  EXPECT_THAT([&] { random("N=2,M=2,K=2,j=0..128"); },
+              ThrowsMessage<InvalidArgument>("input 'j': 0..128 is more than tensor(int8) can hold"));
 }
 
 TEST(Feeds, RandomValuesFollowTheSeedAndTheSizes) {
@@ -242,14 +276,15 @@ TEST(Feeds, RandomValuesFollowTheSeedAndTheSizes) {
   *s.mutable_sequence_type()->mutable_elem_type() = elem;
   *input->mutable_type() = s;
   ValueMap a, b, c;
-  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 1, a);
-  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 1, b);
-  AddRandomFeeds(model, {{"N", 2}, {"T", 5}}, 2, c);
+  const RandomChoices sizes{.sizes = {{"N", 2}, {"T", 5}}, .ranges = {}};
+  AddRandomFeeds(model, sizes, 1, a);
+  AddRandomFeeds(model, sizes, 1, b);
+  AddRandomFeeds(model, sizes, 2, c);
   EXPECT_EQ(a.at("x").TypeString(), "tensor(float)[2,3]");
   EXPECT_EQ(a.at("s").TypeString(), "seq(tensor(float)), 3 elements");
   EXPECT_EQ(Difference(a.at("x"), b.at("x")), "");
   EXPECT_NE(Difference(a.at("x"), c.at("x")), "");
-  EXPECT_THAT([&] { AddRandomFeeds(model, {{"N", 2}}, 1, *std::make_unique<ValueMap>()); },
+  EXPECT_THAT([&] { AddRandomFeeds(model, {.sizes = {{"N", 2}}, .ranges = {}}, 1, *std::make_unique<ValueMap>()); },
               ThrowsMessage<InvalidArgument>("input 's': dim 'T' has no size: add T=... to --random"));
 }
 

@@ -24,7 +24,7 @@ class UsageError : public InvalidArgument {
 struct FeedArguments {
   std::vector<std::string> inputs;  // NAME=FILE
   std::string inputs_npz;
-  std::optional<std::string> random;  // sizes, may be empty
+  std::optional<std::string> random;  // sizes and ranges, may be empty
   uint64_t seed = 0;
 };
 

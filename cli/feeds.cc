@@ -7,32 +7,18 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <numbers>
 #include <optional>
-#include <set>
 
-#include "base/checked.h"
 #include "npy.h"
 #include "npz.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
-#include "ops/as_type.h"
 #include "ops/op_def.h"
+#include "parse.h"
 #include "print_value.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
-
-[[noreturn]] void Fail(const std::string& subject, const std::string& fact) {
-  throw InvalidArgument(fact, ErrorWhere{.op_type = {}, .node_name = {}, .subject = subject, .path = {}});
-}
-
-std::optional<int64_t> ParseInt(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // Which message a .pb file for a value of that type holds.
 ValueFileKind KindOf(const std::string& type) {
@@ -40,125 +26,6 @@ ValueFileKind KindOf(const std::string& type) {
          : type.starts_with("map(")      ? ValueFileKind::kMap
          : type.starts_with("optional(") ? ValueFileKind::kOptional
                                          : ValueFileKind::kTensor;
-}
-
-// splitmix64: tiny, good enough for test values, and the same everywhere.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Bits() {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  // In (0, 1].
-  double Unit() { return static_cast<double>((Bits() >> 11) + 1) * 0x1p-53; }
-  double Normal() { return std::sqrt(-2 * std::log(Unit())) * std::cos(2 * std::numbers::pi * Unit()); }
-
- private:
-  uint64_t state_;
-};
-
-template <class T, class Fn>
-void Fill(Tensor& tensor, Fn&& next) {
-  for (T& element : tensor.MutableView<T>()) element = T(next());
-}
-
-Tensor RandomTensor(TensorType type, Shape shape, Random& random, const std::string& subject) {
-  Tensor tensor(type, std::move(shape));
-  const auto normal = [&] { return random.Normal(); };
-  const auto narrow_normal = [&] { return static_cast<float>(random.Normal()); };
-  const auto bit = [&] { return random.Bits() & 1; };
-  switch (type) {
-    case TensorType::kFloat:
-      Fill<float>(tensor, narrow_normal);
-      break;
-    case TensorType::kDouble:
-      Fill<double>(tensor, normal);
-      break;
-    case TensorType::kFloat16:
-      Fill<Float16>(tensor, narrow_normal);
-      break;
-    case TensorType::kBfloat16:
-      Fill<BFloat16>(tensor, narrow_normal);
-      break;
-    case TensorType::kInt8:
-      Fill<int8_t>(tensor, bit);
-      break;
-    case TensorType::kInt16:
-      Fill<int16_t>(tensor, bit);
-      break;
-    case TensorType::kInt32:
-      Fill<int32_t>(tensor, bit);
-      break;
-    case TensorType::kInt64:
-      Fill<int64_t>(tensor, bit);
-      break;
-    case TensorType::kUint8:
-      Fill<uint8_t>(tensor, bit);
-      break;
-    case TensorType::kUint16:
-      Fill<uint16_t>(tensor, bit);
-      break;
-    case TensorType::kUint32:
-      Fill<uint32_t>(tensor, bit);
-      break;
-    case TensorType::kUint64:
-      Fill<uint64_t>(tensor, bit);
-      break;
-    case TensorType::kBool:
-      Fill<bool>(tensor, bit);
-      break;
-    case TensorType::kString:
-    case TensorType::kComplex64:
-    case TensorType::kComplex128:
-    case TensorType::kUndefined:
-      Fail(subject, fmt::format("there are no random values of type {}", onnx_optim::ToTypeString(type)));
-    default: {  // types without a C++ type of their own
-      const bool floating = onnx_optim::IsFloatTensorType(type);
-      return AsType(RandomTensor(floating ? TensorType::kFloat : TensorType::kInt8, tensor.shape(), random, subject),
-                    type);
-    }
-  }
-  return tensor;
-}
-
-Shape SizedShape(const TypeProto::Tensor& type, const std::map<std::string, int64_t>& sizes,
-                 const std::string& subject) {
-  if (!type.has_shape()) Fail(subject, "its rank is unknown, so it has no random values");
-  Shape shape;
-  for (const auto& dim : type.shape().dim()) {
-    if (dim.has_dim_value()) {
-      shape.push_back(dim.dim_value());
-      continue;
-    }
-    const std::string name = dim.dim_param();
-    const auto size = sizes.find(name);
-    if (name.empty()) Fail(subject, fmt::format("dim {} has no name to give it a size by", shape.rank()));
-    if (size == sizes.end()) Fail(subject, fmt::format("dim '{0}' has no size: add {0}=... to --random", name));
-    shape.push_back(size->second);
-  }
-  if (!CheckedProduct(shape.dims())) Fail(subject, fmt::format("shape {} is no shape of a tensor", shape.ToString()));
-  return shape;
-}
-
-Value RandomValue(const TypeProto& type, const std::map<std::string, int64_t>& sizes, Random& random,
-                  const std::string& subject) {
-  if (type.has_optional_type()) return RandomValue(type.optional_type().elem_type(), sizes, random, subject);
-  const bool is_sequence = type.has_sequence_type();
-  const TypeProto& elem = is_sequence ? type.sequence_type().elem_type() : type;
-  if (!elem.has_tensor_type()) Fail(subject, "there are no random values of its type");
-  const TensorType dtype = onnx_optim::DataTypeToTensorType(elem.tensor_type().elem_type());
-  const auto next = [&] {
-    return RandomTensor(dtype, SizedShape(elem.tensor_type(), sizes, subject), random, subject);
-  };
-  if (!is_sequence) return next();
-  constexpr int kElements = 3;
-  Sequence sequence(dtype);
-  for (int i = 0; i < kElements; ++i) sequence.Append(next());
-  return sequence;
 }
 
 // Bytes as codes of the type that `declared` ("tensor(int4)", "seq(tensor(int4))") says, where numpy has no name for
@@ -203,7 +70,7 @@ Value ReadFeedFile(const std::string& path, const ValueDescription& input) {
     auto found = values.find(input.name);
     if (found == values.end() && values.size() == 1) found = values.begin();
     if (found == values.end())
-      Fail(path, fmt::format("holds {} values, none of them named '{}'", values.size(), input.name));
+      FailAbout(path, fmt::format("holds {} values, none of them named '{}'", values.size(), input.name));
     return std::move(found->second);
   }
   return ReadValueFile(path, KindOf(input.type));
@@ -233,7 +100,7 @@ ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span
       const std::string dtype =
           tensor.dtype() == TensorType::kString && tensor.NumElements() == 1 ? tensor.View<std::string>()[0] : "";
       const TensorType type = onnx_optim::TensorTypeFromName(dtype);
-      if (type == TensorType::kUndefined) Fail(name, fmt::format("'{}' names no element type", dtype));
+      if (type == TensorType::kUndefined) FailAbout(name, fmt::format("'{}' names no element type", dtype));
       values.try_emplace(stem, Sequence(type));
     } else {
       values.insert_or_assign(name, tensor);
@@ -243,10 +110,10 @@ ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span
     std::vector<Tensor> list;
     for (const auto& [index, tensor] : elements) {
       if (index != static_cast<int64_t>(list.size()))
-        Fail(name, fmt::format("element {} of the sequence is missing", list.size()));
+        FailAbout(name, fmt::format("element {} of the sequence is missing", list.size()));
       if (!list.empty() && tensor.dtype() != list.front().dtype())
-        Fail(name, fmt::format("element {} is {}, element 0 {}", index, onnx_optim::ToTypeString(tensor.dtype()),
-                               onnx_optim::ToTypeString(list.front().dtype())));
+        FailAbout(name, fmt::format("element {} is {}, element 0 {}", index, onnx_optim::ToTypeString(tensor.dtype()),
+                                    onnx_optim::ToTypeString(list.front().dtype())));
       list.push_back(tensor);
     }
     values.insert_or_assign(name, Sequence(std::move(list)));
@@ -274,32 +141,6 @@ std::map<std::string, Tensor> ArraysFromValues(const ValueMap& values) {
   return arrays;
 }
 
-std::map<std::string, int64_t> ParseSizes(const std::string& text) {
-  std::map<std::string, int64_t> sizes;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
-    const size_t equals = part.find('=');
-    const auto size = ParseInt(equals == std::string::npos ? "" : std::string_view(part).substr(equals + 1));
-    if (!size || *size < 0 || equals == 0) Fail("'" + part + "'", "is not of the form NAME=SIZE");
-    sizes[part.substr(0, equals)] = *size;
-    at = end + 1;
-  }
-  return sizes;
-}
-
-void AddRandomFeeds(const ModelProto& model, const std::map<std::string, int64_t>& sizes, uint64_t seed,
-                    ValueMap& feeds) {
-  std::set<std::string> constants;
-  for (const TensorProto& tensor : model.graph().initializer()) constants.insert(tensor.name());
-  Random random(seed);
-  for (const ValueInfoProto& input : model.graph().input()) {
-    const std::string name = input.name();
-    if (feeds.contains(name) || constants.contains(name)) continue;
-    feeds.emplace(name, RandomValue(input.type(), sizes, random, fmt::format("input '{}'", name)));
-  }
-}
-
 TestData ReadTestData(const std::string& folder, std::span<const ValueDescription> inputs,
                       std::span<const ValueDescription> outputs) {
   TestData data;
@@ -312,7 +153,7 @@ TestData ReadTestData(const std::string& folder, std::span<const ValueDescriptio
   };
   read("input", inputs, data.inputs);
   read("output", outputs, data.outputs);
-  if (data.inputs.empty() && data.outputs.empty()) Fail(folder, "holds no input_0.pb and no output_0.pb");
+  if (data.inputs.empty() && data.outputs.empty()) FailAbout(folder, "holds no input_0.pb and no output_0.pb");
   return data;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is fed and what its outputs are kept in: arrays in files, ONNX messages, test data folders, random values.
+// What a run is fed and what its outputs are kept in: arrays in files, ONNX messages, test data folders.
 #pragma once
 
 #include <map>
@@ -22,16 +22,6 @@ Value ReadFeedFile(const std::string& path, const ValueDescription& input);
 ValueMap ValuesFromArrays(const std::map<std::string, Tensor>& arrays, std::span<const ValueDescription> known);
 // The reverse.
 std::map<std::string, Tensor> ArraysFromValues(const ValueMap& values);
-
-// Parses "N=4,T=100"; InvalidArgument for anything else.
-std::map<std::string, int64_t> ParseSizes(const std::string& text);
-
-// Adds to `feeds` a value for every input of the model it lacks: floats from the standard normal distribution, whole
-// numbers 0 or 1, sequences of three elements. Named dims have the sizes given; the same seed gives the same values.
-// Throws InvalidArgument, naming the input, for a dim without size, an unknown rank, or a type that has no random
-// values.
-void AddRandomFeeds(const ModelProto& model, const std::map<std::string, int64_t>& sizes, uint64_t seed,
-                    ValueMap& feeds);
 
 // A folder as the ONNX test suite keeps them: input_0.pb, ... in the order of the model's inputs, output_0.pb, ... in
 // the order of its outputs (which may be missing).

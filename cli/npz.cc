@@ -12,6 +12,7 @@
 
 #include "npy.h"
 #include "onnxseq/errors.h"
+#include "parse.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -22,9 +23,7 @@ constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50
 constexpr size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56, kLocator64Size = 20;
 constexpr uint32_t kElsewhere32 = 0xffffffff;  // the number stands in the zip64 record
 
-[[noreturn]] void FailZip(const std::string& path, const std::string& fact) {
-  throw InvalidArgument(fact, ErrorWhere{.op_type = {}, .node_name = {}, .subject = path, .path = {}});
-}
+[[noreturn]] void FailZip(const std::string& path, const std::string& fact) { FailAbout(path, fact); }
 [[noreturn]] void FailIo(const std::string& path, std::string_view doing) {
   throw IoError(fmt::format("cannot be {}: {}", doing, std::strerror(errno)),
                 ErrorWhere{.op_type = {}, .node_name = {}, .subject = path, .path = {}});

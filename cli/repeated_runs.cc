@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "base/visible_text.h"
 #include "feeds.h"
 #include "npz.h"
 #include "onnxseq/errors.h"
+#include "random_feeds.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -29,9 +29,9 @@ const ValueDescription& InputNamed(const Session& session, const std::string& na
   throw InvalidArgument(fmt::format("the model has no input '{}'; its inputs are: {}", name, names));
 }
 
-std::map<std::string, int64_t> RandomSizes(const std::string& text) {
+RandomChoices ChoicesFrom(const std::string& text) {
   try {
-    return ParseSizes(text);
+    return ParseRandomChoices(text);
   } catch (const InvalidArgument& error) {
     throw UsageError(fmt::format("--random: {}", error.what()));
   }
@@ -48,7 +48,7 @@ ValueMap ReadFeeds(const Session& session, const FeedArguments& arguments) {
     const ValueDescription& input = InputNamed(session, text.substr(0, equals));
     feeds.insert_or_assign(input.name, ReadFeedFile(text.substr(equals + 1), input));
   }
-  if (arguments.random) AddRandomFeeds(session.model(), RandomSizes(*arguments.random), arguments.seed, feeds);
+  if (arguments.random) AddRandomFeeds(session.model(), ChoicesFrom(*arguments.random), arguments.seed, feeds);
   std::erase_if(feeds, [](const auto& feed) { return feed.second.IsNone(); });
   return feeds;
 }

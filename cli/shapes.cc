@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -16,6 +15,7 @@
 #include "json_text.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
+#include "parse.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
@@ -34,12 +34,9 @@ ShapeOptions ParseOptions(const ShapesArguments& arguments) {
   ShapeOptions options;
   for (const std::string& text : arguments.dims) {
     const auto [name, number] = SplitAtEquals(text, "--dim", "NAME=SIZE");
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
-    if (error != std::errc() || end != number.data() + number.size() || size < 0) {
-      throw UsageError(fmt::format("--dim {}: '{}' is no size", text, number));
-    }
-    options.dims[name] = size;
+    const std::optional<int64_t> size = ParseInt(number);
+    if (!size || *size < 0) throw UsageError(fmt::format("--dim {}: '{}' is no size", text, number));
+    options.dims[name] = *size;
   }
   for (const std::string& text : arguments.shapes) {
     const auto [name, dims] = SplitAtEquals(text, "--shape", "NAME=DIM,DIM,...");

@@ -2,7 +2,8 @@
 """Quantised models beside onnxruntime, and beside the same in floats. usage: quantised.py [THREADS [SECONDS PER ROW]]
 
 Random networks: every product and convolution between QuantizeLinear and DequantizeLinear, weights int8 with a scale for
-each channel, activations uint8 with one. Bytes of the two may differ by a unit or two of the last scale. At one thread the
+each channel, activations uint8 with one. `mobile` and `over_time` are depthwise convolutions, of 3 x 3 and of 31, between
+those of single places. Bytes of the two may differ by a unit or two of the last scale. At one thread the
 time is that of the CPU, so that busy neighbours do not show.
 """
 
@@ -74,9 +75,10 @@ class Network:
         self.shape = (*self.shape[:-1], n)
 
     def conv(self, channels, kernel=3, stride=1, group=1, add=None):
-        w, b = self.weights((channels, self.shape[1] // group, kernel, kernel), 0)
-        pad = [kernel // 2] * 4
-        y = self.node("Conv", [self.last, w, b], strides=[stride] * 2, pads=pad, group=group)
+        axes = len(self.shape) - 2
+        w, b = self.weights((channels, self.shape[1] // group, *[kernel] * axes), 0)
+        pad = [kernel // 2] * (2 * axes)
+        y = self.node("Conv", [self.last, w, b], strides=[stride] * axes, pads=pad, group=group)
         if add is not None:
             y = self.node("Add", [self.activation(y), add])
         self.last = self.activation(self.node("Relu", [y]))
@@ -124,9 +126,18 @@ def mobile(quantised, rows):
     return network
 
 
+def over_time(quantised, rows):
+    network = Network(quantised, (rows, 80, 400))
+    network.conv(144, stride=2)
+    for _ in range(3):
+        network.conv(144, kernel=31, group=144)
+        network.conv(144, kernel=1)
+    return network
+
+
 ROWS = {
     f"{make.__name__} {kind}, {rows} rows": (make, kind == "bytes", rows)
-    for make, sizes in ((mlp, (1, 64)), (products, (64,)), (residual, (1,)), (mobile, (1,)))
+    for make, sizes in ((mlp, (1, 64)), (products, (64,)), (residual, (1,)), (mobile, (1,)), (over_time, (1,)))
     for rows in sizes
     for kind in ("bytes", "floats")
 }

@@ -5,18 +5,22 @@ session = onnxseq.InferenceSession("model.onnx")
 outputs = session.run(None, {"x": array})
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, overload
+
 from ._onnxseq import (
     InferenceSession,
     SessionOptions,
     Stream,
     StreamGroup,
     ValueInfo,
-    __version__,
     _find_problems,
     _infer_shapes_model,
     convert,
     infer_shapes,
 )
+from ._onnxseq import _version as __version__
 from .errors import (
     Error,
     InvalidArgument,
@@ -28,6 +32,13 @@ from .errors import (
     Unsupported,
     Warning,
 )
+
+if TYPE_CHECKING:
+    import os
+
+    from ._onnxseq import _Dims, _Model, _ModelProto, _Shapes
+
+    _Proto = TypeVar("_Proto", bound=_ModelProto)
 
 __all__ = [
     "Error",
@@ -52,6 +63,14 @@ __all__ = [
 ]
 
 
+@overload
+def infer_shapes_model(model: _Proto, dims: _Dims | None = None, shapes: _Shapes | None = None) -> _Proto: ...
+@overload
+def infer_shapes_model(
+    model: str | os.PathLike[str] | os.PathLike[bytes] | bytes | bytearray | memoryview,
+    dims: _Dims | None = None,
+    shapes: _Shapes | None = None,
+) -> bytes: ...
 def infer_shapes_model(model, dims=None, shapes=None):
     """The model with what was inferred written into its value_info: a ModelProto for a ModelProto, else bytes.
 
@@ -61,7 +80,7 @@ def infer_shapes_model(model, dims=None, shapes=None):
     return type(model).FromString(data) if hasattr(model, "SerializeToString") else data
 
 
-def check_model(model):
+def check_model(model: _Model) -> list[str]:
     """Raises InvalidArgument with every error found in the model, by inference or by loading it, or what reading it
     raises. Returns the warnings.
     """

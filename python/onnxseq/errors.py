@@ -11,10 +11,10 @@ class Error(Exception):
     first. Each may be empty.
     """
 
-    op_type = ""
-    node_name = ""
-    subject = ""
-    path = ()
+    op_type: str = ""
+    node_name: str = ""
+    subject: str = ""
+    path: tuple[str, ...] = ()
 
 
 class InvalidArgument(Error, ValueError):

@@ -40,7 +40,7 @@ ValueInfo Describe(const ValueDescription& value) {
     }
     shape = dims;
   }
-  return {NameText(value.name), value.type, shape};
+  return {NameText(value.name), NameText(value.type), shape};
 }
 
 nb::list DescribeAll(std::span<const ValueDescription> values) {
@@ -268,11 +268,10 @@ nb::list InferenceSession::CheckShapes(nb::dict feeds) {
   RunOptions options = RunOptionsFrom(std::nullopt);
   options.observer = &check;
   WithoutGil([&] { static_cast<void>(session_.Run(inputs, {}, options)); });
-  nb::list contradictions;
-  for (const std::string& text : check.contradictions()) contradictions.append(text);
-  return contradictions;
+  return MessageTexts(check.contradictions());
 }
 
+nb::object InferenceSession::Explain() const { return MessageText(session_.Explain()); }
 nb::list InferenceSession::Inputs() const { return DescribeAll(session_.inputs()); }
 nb::list InferenceSession::Outputs() const { return DescribeAll(session_.outputs()); }
 

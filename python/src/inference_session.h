@@ -53,7 +53,7 @@ nanobind::object OutputObject(const Value& value, const std::string& name);
 // What get_inputs() and get_outputs() list.
 struct ValueInfo {
   nanobind::object name;
-  std::string type;
+  nanobind::object type;
   nanobind::object shape;
 };
 
@@ -67,7 +67,7 @@ class InferenceSession {
   nanobind::object Run(nanobind::object output_names, nanobind::dict feeds, std::optional<double> timeout);
   nanobind::object Profile(nanobind::dict feeds);
   nanobind::list CheckShapes(nanobind::dict feeds);
-  std::string Explain() const { return session_.Explain(); }
+  nanobind::object Explain() const;
   void Trim() const { session_.Trim(); }
   nanobind::list Inputs() const;
   nanobind::list Outputs() const;

@@ -99,26 +99,27 @@ nb::bytes InferShapesModelOf(nb::handle model, nb::dict dims, nb::dict shapes) {
 }
 
 // What became of each SequenceMap, when that is asked for.
-std::vector<std::string> ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data,
-                                     nb::handle data_folder, bool optimize, bool batch_sequence_map, bool lower,
-                                     int ir_version) {
+nb::list ConvertFile(nb::handle model, nb::handle path, std::optional<int64_t> external_data, nb::handle data_folder,
+                     bool optimize, bool batch_sequence_map, bool lower, int ir_version) {
   const ModelSource source(model);
   const std::string target = FileSystemPath(path);
   const std::string folder = data_folder.is_none() ? std::string() : FileSystemPath(data_folder);
-  const nb::gil_scoped_release release;
-  ExternalDataReport external;
-  external.need_all = true;
-  ModelProto proto = source.Read(&external);
-  if (!folder.empty()) LoadExternalData(proto, folder);
-  if (optimize) proto = OptimizeModel(std::move(proto));
   std::vector<std::string> notes;
-  if (batch_sequence_map) proto = BatchSequenceMaps(std::move(proto), &notes);
-  WriteModelOptions options = AsRead(external);
-  if (external_data) options.external_bytes = external_data;
-  options.lower = lower;
-  options.ir_version = ir_version;
-  WriteModelFile(proto, target, options);
-  return notes;
+  {
+    const nb::gil_scoped_release release;
+    ExternalDataReport external;
+    external.need_all = true;
+    ModelProto proto = source.Read(&external);
+    if (!folder.empty()) LoadExternalData(proto, folder);
+    if (optimize) proto = OptimizeModel(std::move(proto));
+    if (batch_sequence_map) proto = BatchSequenceMaps(std::move(proto), &notes);
+    WriteModelOptions options = AsRead(external);
+    if (external_data) options.external_bytes = external_data;
+    options.lower = lower;
+    options.ir_version = ir_version;
+    WriteModelFile(proto, target, options);
+  }
+  return MessageTexts(notes);
 }
 
 // [(is_error, message)], errors first.
@@ -177,7 +178,7 @@ void Translate(const std::exception_ptr& pointer, void*) {
 NB_MODULE(_onnxseq, m) {
   if (!InitNumpy()) nb::raise_python_error();
   nb::register_exception_translator(Translate);
-  m.attr("__version__") = ONNXSEQ_VERSION;
+  m.attr("_version") = ONNXSEQ_VERSION;
 
   nb::class_<SessionOptions>(
       m, "SessionOptions",
@@ -216,6 +217,12 @@ NB_MODULE(_onnxseq, m) {
                                .custom_ops = CustomOpsFrom(custom_ops),
                                .on_warning = {}};
           },
+          nb::sig("def __init__(self, *, threads: int = 0, optimize: bool = True, denormals: bool = False, "
+                  "weights: typing.Literal['f32', 'bf16', 'int8'] = 'f32', deterministic: bool = False, "
+                  "sequence_map: typing.Literal['auto', 'elements', 'stacked', 'packed'] = 'auto', "
+                  "seed: int | None = None, memory_limit: int = 0, "
+                  "custom_ops: dict[tuple[str, str], collections.abc.Callable[..., typing.Any]] = {}, "
+                  "data_folder: _Path | None = None) -> None"),
           nb::kw_only(), nb::arg("threads") = 0, nb::arg("optimize") = true, nb::arg("denormals") = false,
           nb::arg("weights") = "f32", nb::arg("deterministic") = false, nb::arg("sequence_map") = "auto",
           nb::arg("seed") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("custom_ops") = nb::dict(),
@@ -231,47 +238,69 @@ NB_MODULE(_onnxseq, m) {
 
   nb::class_<ValueInfo>(m, "ValueInfo",
                         "An input or output: name, type (\"tensor(float)\"), shape (ints, names, None; or None).")
-      .def_ro("name", &ValueInfo::name)
-      .def_ro("type", &ValueInfo::type)
-      .def_ro("shape", &ValueInfo::shape)
-      .def("__repr__", [](const ValueInfo& self) {
-        return nb::str("ValueInfo(name={!r}, type={!r}, shape={!r})").attr("format")(self.name, self.type, self.shape);
-      });
+      .def_ro("name", &ValueInfo::name, nb::for_getter(nb::sig("def name(self, /) -> str")))
+      .def_ro("type", &ValueInfo::type, nb::for_getter(nb::sig("def type(self, /) -> str")))
+      .def_ro("shape", &ValueInfo::shape,
+              nb::for_getter(nb::sig("def shape(self, /) -> list[int | str | None] | None")))
+      .def(
+          "__repr__",
+          [](const ValueInfo& self) {
+            return nb::str("ValueInfo(name={!r}, type={!r}, shape={!r})")
+                .attr("format")(self.name, self.type, self.shape);
+          },
+          nb::sig("def __repr__(self) -> str"));
 
   nb::class_<InferenceSession>(
       m, "InferenceSession",
       "A model made ready to run: the path of an ONNX file, of ONNX text (.onnxtxt) or of an OpenVINO IR .xml, the "
       "bytes of an ONNX file, or an onnx.ModelProto. One session may run in many threads at once.")
-      .def(nb::init<nb::handle, std::optional<SessionOptions>>(), nb::arg("model"), nb::arg("options") = nb::none())
-      .def("explain", &InferenceSession::Explain,
+      .def(nb::init<nb::handle, std::optional<SessionOptions>>(),
+           nb::sig("def __init__(self, model: _Model, options: SessionOptions | None = None) -> None"),
+           nb::arg("model"), nb::arg("options") = nb::none())
+      .def("explain", &InferenceSession::Explain, nb::sig("def explain(self) -> str"),
            "What was made of the model before it runs: how many nodes there were and are, and what each pass did.")
-      .def("run", &InferenceSession::Run, nb::arg("output_names").none(), nb::arg("feeds"), nb::kw_only(),
-           nb::arg("timeout") = nb::none(),
+      .def("run", &InferenceSession::Run,
+           nb::sig("def run(self, output_names: collections.abc.Sequence[str] | None, "
+                   "feeds: _Feeds, *, timeout: float | None = None) -> list[typing.Any]"),
+           nb::arg("output_names").none(), nb::arg("feeds"), nb::kw_only(), nb::arg("timeout") = nb::none(),
            "The named outputs, or all of them for None, as a list: arrays, lists of arrays for sequences, None for "
            "absent optionals. Any value of the main graph may be named, not outputs alone. "
            "feeds: values by input name. timeout: seconds after which onnxseq.TimeoutError is raised.")
-      .def("profile", &InferenceSession::Profile, nb::arg("feeds"),
+      .def("profile", &InferenceSession::Profile,
+           nb::sig("def profile(self, feeds: _Feeds) -> list[dict[str, typing.Any]]"), nb::arg("feeds"),
            "Runs once. A dict for each node that ran, in the order they began: path of the body it stands in, op_type, "
            "name, thread, start and seconds.")
       .def(
-          "check_shapes", &InferenceSession::CheckShapes, nb::arg("feeds"),
+          "check_shapes", &InferenceSession::CheckShapes, nb::sig("def check_shapes(self, feeds: _Feeds) -> list[str]"),
+          nb::arg("feeds"),
           "Runs once, and holds every value, those of bodies and functions included, against what infer_shapes says of "
           "it. What contradicts it, as a list of messages: each is a mistake of onnxseq.")
       .def("trim", &InferenceSession::Trim, "Gives back memory that runs keep for the next ones.")
-      .def("get_inputs", &InferenceSession::Inputs)
-      .def("get_outputs", &InferenceSession::Outputs);
+      .def("get_inputs", &InferenceSession::Inputs, nb::sig("def get_inputs(self) -> list[ValueInfo]"))
+      .def("get_outputs", &InferenceSession::Outputs, nb::sig("def get_outputs(self) -> list[ValueInfo]"));
 
   BindStreams(m);
 
-  m.def("infer_shapes", &InferShapesOf, nb::arg("model"), nb::arg("dims") = nb::dict(), nb::arg("shapes") = nb::dict(),
+  m.def("infer_shapes", &InferShapesOf,
+        nb::sig("def infer_shapes(model: _Model, dims: _Dims = {}, "
+                "shapes: _Shapes = {}) -> dict[str, typing.Any]"),
+        nb::arg("model"), nb::arg("dims") = nb::dict(), nb::arg("shapes") = nb::dict(),
         "Kind, element type and shape of every value, as the dict `onnxseq shapes --json` prints. dims: sizes for "
         "symbols of the "
         "inputs; shapes: shapes for inputs, each dim a number, a name or an expression. What is wrong with the model "
         "is listed "
         "under \"problems\", not raised.");
-  m.def("_infer_shapes_model", &InferShapesModelOf, nb::arg("model"), nb::arg("dims"), nb::arg("shapes"));
+  m.def("_infer_shapes_model", &InferShapesModelOf,
+        nb::sig("def _infer_shapes_model(model: _Model, dims: _Dims, "
+                "shapes: _Shapes) -> bytes"),
+        nb::arg("model"), nb::arg("dims"), nb::arg("shapes"));
   m.def(
-      "convert", &ConvertFile, nb::arg("model"), nb::arg("path"), nb::kw_only(), nb::arg("external_data") = nb::none(),
+      "convert", &ConvertFile,
+      nb::sig("def convert(model: _Model, path: _Path, *, "
+              "external_data: int | None = None, data_folder: _Path | None = None, "
+              "optimize: bool = False, batch_sequence_map: bool = False, lower: bool = False, "
+              "ir_version: int = 11) -> list[str]"),
+      nb::arg("model"), nb::arg("path"), nb::kw_only(), nb::arg("external_data") = nb::none(),
       nb::arg("data_folder") = nb::none(), nb::arg("optimize") = false, nb::arg("batch_sequence_map") = false,
       nb::arg("lower") = false, nb::arg("ir_version") = 11,
       "Writes a model (a path, bytes, or an onnx.ModelProto) to a file, whole or not at all, in the form its suffix "
@@ -282,7 +311,8 @@ NB_MODULE(_onnxseq, m) {
       "SequenceMap as the nodes of its body over all elements at once, where standard operators can say it; returns "
       "for each what became of it. lower: write nodes that no layer of IR says as several others that give the same. "
       "ir_version: 11 or 10.");
-  m.def("_find_problems", &FindProblemsOf, nb::arg("model"));
+  m.def("_find_problems", &FindProblemsOf, nb::sig("def _find_problems(model: _Model) -> list[tuple[bool, str]]"),
+        nb::arg("model"));
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "numpy_values.h"
 
@@ -24,6 +25,12 @@ inline nanobind::object MessageText(std::string_view text) {
   PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
   if (decoded == nullptr) nanobind::raise_python_error();
   return nanobind::steal(decoded);
+}
+
+inline nanobind::list MessageTexts(const std::vector<std::string>& texts) {
+  nanobind::list list;
+  for (const std::string& text : texts) list.append(MessageText(text));
+  return list;
 }
 
 // Calls a function that works with raw references.

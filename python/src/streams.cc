@@ -134,17 +134,19 @@ nb::list PyStreamGroup::Run(nb::handle steps, std::optional<double> timeout) {
 
 void BindStreams(nb::module_& m) {
   nb::class_<PyStream>(m, "Stream", "One stream of a StreamGroup: owns its states.")
-      .def("run", &PyStream::Run, nb::arg("feeds"), nb::kw_only(), nb::arg("timeout") = nb::none(),
+      .def("run", &PyStream::Run,
+           nb::sig("def run(self, feeds: _Feeds, *, timeout: float | None = None) -> list[typing.Any]"),
+           nb::arg("feeds"), nb::kw_only(), nb::arg("timeout") = nb::none(),
            "Runs one piece: the outputs that are no states, as a list. After an error the states are as before.")
-      .def("state", &PyStream::State, nb::arg("input"), "The state as the next piece will find it.")
+      .def("state", &PyStream::State, nb::sig("def state(self, input: str) -> typing.Any"), nb::arg("input"),
+           "The state as the next piece will find it.")
       .def("reset", &PyStream::Reset, "Back to how it began.");
   nb::class_<PyStreamGroup>(
       m, "StreamGroup",
       "A model run a piece at a time for many streams, which keep their states in between. states: {input: output} of "
-      "the "
-      "model. batch: the symbol of the batch dim; with it streams that run together become rows of one batch, which is "
-      "for "
-      "models whose rows do not depend on each other. initial: what states begin with by input name, else zeros. A "
+      "the model. batch: the symbol of the batch dim; with it streams that run together become rows of one batch, "
+      "which is for models whose rows do not depend on each other. initial: what states begin with by input name, else "
+      "zeros. A "
       "group and its streams belong to one thread at a time.")
       .def(
           "__init__",
@@ -154,6 +156,8 @@ void BindStreams(nb::module_& m) {
               FailExpected(session, "an InferenceSession");
             new (self) PyStreamGroup(std::move(session), states, batch, initial);
           },
+          nb::sig("def __init__(self, session: InferenceSession, states: dict[str, str], *, batch: str = '', "
+                  "initial: _Feeds = {}) -> None"),
           nb::arg("session"), nb::arg("states"), nb::kw_only(), nb::arg("batch") = "", nb::arg("initial") = nb::dict())
       .def(
           "open",
@@ -161,8 +165,11 @@ void BindStreams(nb::module_& m) {
             if (!nb::inst_ready(self)) FailExpected(self, "a StreamGroup");
             return new PyStream(std::move(self));
           },
-          "A new stream.")
-      .def("run", &PyStreamGroup::Run, nb::arg("steps"), nb::kw_only(), nb::arg("timeout") = nb::none(),
+          nb::sig("def open(self) -> Stream"), "A new stream.")
+      .def("run", &PyStreamGroup::Run,
+           nb::sig("def run(self, steps: collections.abc.Iterable[tuple[Stream, _Feeds]], *, "
+                   "timeout: float | None = None) -> list[list[typing.Any]]"),
+           nb::arg("steps"), nb::kw_only(), nb::arg("timeout") = nb::none(),
            "Runs a piece of each (stream, feeds) of the list, in as few runs of the model as their shapes permit, and "
            "gives a list of outputs for each. Streams that are not among them keep their states.")
       .def_prop_ro("last_batches", [](const PyStreamGroup& self) { return self.group().last_batches(); });

@@ -40,6 +40,10 @@ struct EditContext {
   // Elementwise nodes are fused for values that may have so many elements; those that turn out to have fewer are
   // computed node by node.
   int64_t least_fused = 1;
+  // Threads of a run. Recurrent nodes that may run at the same time do where that pays, and from so many multiply-adds
+  // on; with 0 always.
+  int threads = 1;
+  int64_t least_grouped = 0;
   // A name like the one given that no value of the model has.
   std::function<std::string(std::string_view)> new_name;
   // Takes a line for the one who asks what was done. May be empty.

@@ -36,6 +36,7 @@ constexpr Pass kPasses[] = {
     {"fuse after Conv", FuseAfterConv, false},
     {"fuse products", FuseProduct, false},
     {"fuse elementwise", FuseElementwise, false},
+    {"group recurrent nodes", GroupRecurrent, false, true},
 };
 constexpr Pass kMapPasses[] = {{"batch SequenceMaps", BatchSequenceMaps, true, true}};
 // Initializers need not be graph inputs from here on.
@@ -49,6 +50,8 @@ class Optimizer {
     context_.defaults_are_constant = options.defaults_are_constant;
     context_.flush_denormals = options.flush_denormals;
     context_.least_fused = options.least_fused;
+    context_.least_grouped = options.least_grouped;
+    context_.threads = options.threads;
     for (const FunctionProto& function : model.functions())
       context_.functions.emplace(Domain(function.domain()), function.name());
     for (const OperatorSetIdProto& import : model.opset_import())

@@ -21,6 +21,10 @@ struct OptimizeOptions {
   // Elementwise nodes are fused for values that may have so many elements; those that turn out to have fewer are
   // computed node by node.
   int64_t least_fused = 1;
+  // Threads of a run. Recurrent nodes that may run at the same time do where that pays, and from so many multiply-adds
+  // on; with 0 always.
+  int threads = 1;
+  int64_t least_grouped = 0;
 };
 
 // What one pass did in all graphs together: see passes.h for what is counted.

@@ -60,6 +60,12 @@ int64_t FuseProduct(GraphEdit& edit);
 // stay out: they are computed once for all runs of the body.
 int64_t FuseElementwise(GraphEdit& edit);
 
+// With two threads or more, nodes of LSTM, GRU and RNN, and OpenVINO's sequences of these, that may run at the same time
+// become one RecurrentGroup node: such as do not depend on each other, and layers of one direction that read the Y of
+// another one, all elements at their places. Weights must be constant, float or double. Not those that share each step
+// among the threads well, nor in bodies. A note names the nodes of each group.
+int64_t GroupRecurrent(GraphEdit& edit);
+
 // SequenceMaps that standard operators can run over all elements at once become those: elements of one known shape
 // stacked, others that differ in one dim concatenated along it. SplitToSequence before and ConcatFromSequence behind
 // then need no sequence where axes agree. What is given is the same but for rounding, no elements at all included; what

@@ -53,14 +53,16 @@ inline ModelProto Model(const std::string& graph) {
 }
 inline std::string Text(const std::string& graph) { return PrintGraphText(Model(graph).graph()); }
 
-// The graph after the pass, which is to count `count`.
-inline std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph,
-                         int64_t least_fused = 1) {
+// The graph after the pass, which is to count `count`; its notes go to `notes`.
+inline std::string After(int64_t (*pass)(GraphEdit&), int64_t count, const std::string& graph, int64_t least_fused = 1,
+                         int threads = 1, std::vector<std::string>* notes = nullptr) {
   ModelProto model = Model(graph);
   const Inferred types(model);
   EditContext context;
   context.types = &types;
   context.least_fused = least_fused;
+  context.threads = threads;
+  if (notes != nullptr) context.note = [notes](std::string note) { notes->push_back(std::move(note)); };
   context.opsets = {{"", 17}, {"onnxseq.internal", 1}, {"com.microsoft", 1}};
   int made = 0;
   context.new_name = [&](std::string_view name) { return std::string(name) + "__" + std::to_string(++made); };

@@ -12,15 +12,10 @@
 
 #include "runtime/runtime_test_util.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ONNXSEQ_COUNTS_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ONNXSEQ_COUNTS_MALLOC 0
-#endif
-#endif
-#if !defined(ONNXSEQ_COUNTS_MALLOC) && defined(__GLIBC__)
+#if defined(__GLIBC__) && !ONNXSEQ_SANITIZED
 #define ONNXSEQ_COUNTS_MALLOC 1
+#else
+#define ONNXSEQ_COUNTS_MALLOC 0
 #endif
 
 #if ONNXSEQ_COUNTS_MALLOC

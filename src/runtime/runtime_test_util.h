@@ -10,6 +10,18 @@
 #include "onnxseq/errors.h"
 #include "onnxseq/session.h"
 
+// Whether memory is a sanitizer's, which keeps what is freed and counts it as its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ONNXSEQ_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ONNXSEQ_SANITIZED 1
+#endif
+#endif
+#ifndef ONNXSEQ_SANITIZED
+#define ONNXSEQ_SANITIZED 0
+#endif
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 // The text of a graph (and functions after it), as a model of this operator set.

@@ -33,9 +33,11 @@ struct MapCaptures {
 
 // The batched plans of one SequenceMap node, by what elements look like: which inputs are sequences, their element
 // types, ranks and dims, and which dim differs between elements. Made by the run that first needs one and kept for
-// later ones, the last 16. Thread safe.
+// later ones, the last kMaxBatches. Thread safe.
 class SequenceMapPlans {
  public:
+  static constexpr size_t kMaxBatches = 16;
+
   // All but `types` must outlive this; `body` belongs to `model`, whose opsets it imports; `path` is
   // the body's for observers.
   SequenceMapPlans(const ModelProto& model, const GraphProto& body, std::string path, MapCaptures captures,

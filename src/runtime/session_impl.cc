@@ -12,6 +12,7 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_team.h"
+#include "kernels/recurrent/recurrent.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "runtime/describe.h"
@@ -87,6 +88,7 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
   }
   if ((!options.optimize || options.deterministic) && options.sequence_map == SequenceMapStrategy::kAuto)
     options.sequence_map = SequenceMapStrategy::kElements;
+  threads = options.threads > 0 ? options.threads : ThreadTeam::AvailableCpus();
   types.emplace(Runnable(), custom_ops);
   const GraphProto& graph = Runnable().graph();
   if (options.optimize) Optimize();
@@ -100,7 +102,6 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
   }
   for (const ValueInfoProto& output : graph.output())
     output_descriptions.push_back(Describe(output, types->Find(graph, output.name())));
-  threads = options.threads > 0 ? options.threads : ThreadTeam::AvailableCpus();
   seed = options.seed ? *options.seed : std::random_device()() * 0x100000001ull + std::random_device()();
   for (const auto& problem : types->problems())
     if (options.on_warning) options.on_warning(problem.message);
@@ -108,12 +109,13 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     options.on_warning(missing);
 }
 
-// Smaller values stay in the second-level cache from one node to the next. Tests ask for other numbers.
-int64_t LeastFused() {
-  constexpr int64_t kLeastFused = 1 << 18;
-  const char* const value = std::getenv("ONNXSEQ_FUSE_FROM");
-  return value != nullptr ? std::strtoll(value, nullptr, 10) : kLeastFused;
+// Tests ask for other numbers.
+int64_t FromEnvironment(const char* name, int64_t usual) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? std::strtoll(value, nullptr, 10) : usual;
 }
+// Smaller values stay in the second-level cache from one node to the next.
+constexpr int64_t kLeastFused = 1 << 18;
 
 void Session::Impl::Optimize() {
   optimized = Runnable();
@@ -121,7 +123,11 @@ void Session::Impl::Optimize() {
   try {
     optimize_report = OptimizeGraphs(
         *optimized, *types,
-        {.defaults_are_constant = true, .flush_denormals = !options.denormals, .least_fused = LeastFused()});
+        {.defaults_are_constant = true,
+         .flush_denormals = !options.denormals,
+         .least_fused = FromEnvironment("ONNXSEQ_FUSE_FROM", kLeastFused),
+         .threads = threads,
+         .least_grouped = FromEnvironment("ONNXSEQ_GROUP_FROM", static_cast<int64_t>(kernels::kWorthAThread))});
   } catch (const Error&) {
     optimized.reset();  // planning says what is wrong
   }

@@ -41,8 +41,10 @@ class Cli(unittest.TestCase):
         self.assertRegex(self.succeed("--version"), r"^onnxseq \d+\.\d+\.\d+\n$")
 
     def test_wrong_usage_is_2(self):
-        self.fail_with("subcommand is required", code=2)
-        self.fail_with("MODEL is required", "run", code=2)
+        commands = "run, bench, shapes, convert, info, check, ops (see onnxseq --help)\n"
+        self.fail_with("onnxseq: a command is needed: " + commands, code=2)
+        self.fail_with("onnxseq: there is no command ran: " + commands, "ran", ADD / "model.onnx", code=2)
+        self.fail_with("onnxseq: MODEL is required (see onnxseq run --help)\n", "run", code=2)
         self.fail_with("--no-such-option", "run", ADD / "model.onnx", "--no-such-option", code=2)
         self.fail_with("--no-such-option", "run", ADD / "model.onnx", "folder", "--no-such-option", code=2)
         arguments = ("run", ADD / "model.onnx", "--inputs", ADD / "inputs.npz")
@@ -50,7 +52,23 @@ class Cli(unittest.TestCase):
         self.fail_with("-q", "run", ADD / "model.onnx", "-q", code=2)
         self.fail_with("--threads", "run", ADD / "model.onnx", "--threads", "-1", code=2)
         self.fail_with("--timeout: must be a positive number, got -1", *arguments, "--timeout", "-1", code=2)
-        self.fail_with("there is no command ran", "ran", ADD / "model.onnx", code=2)
+        self.fail_with("--memory-limit: must be a positive number, got 0", *arguments, "--memory-limit", "0", code=2)
+        self.fail_with("must be 0 to 4096, got x", *arguments, "--threads", "x", code=2)
+        self.fail_with(
+            "--sequence-map: must be auto, elements, stacked or packed, got all",
+            *arguments,
+            "--sequence-map",
+            "all",
+            code=2,
+        )
+
+    def test_help_names_what_options_take(self):
+        for command in ("run", "bench", "shapes", "convert", "info", "check", "ops"):
+            text = self.succeed(command, "--help")
+            self.assertIn(f"Usage: onnxseq {command}", text)
+            for word in ("TEXT", "INT", "FLOAT", "Excludes", "REQUIRED", "{false}"):
+                self.assertNotIn(word, text)
+        self.assertIn("  --timeout SECONDS", self.succeed("run", "--help"))
 
     def test_operators_page_is_up_to_date(self):
         page = (REPOSITORY / "docs" / "operators.md").read_text()
@@ -161,6 +179,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(first, again)
         self.assertIn("Y: tensor(float)[2,2,3,4]", first)
         self.fail_with("dim 'X_1' has no size", "run", IR / "model.xml", "--random", "X_0=2")
+        # The other dims are equal to these.
+        self.assertIn("Y: tensor(float)[2,2,3,4]", self.succeed("run", IR / "model.xml", "--random", "X_0=2,X_1=3"))
+        ranged = self.succeed("run", IR / "model.xml", "--random", "X_0=2,X_1=3,lens=3..3")
+        self.assertIn("Y: tensor(float)[2,2,3,4]", ranged)
+        self.fail_with("no input has a dim 'Q', there are:", "run", IR / "model.xml", "--random", "X_0=2,X_1=3,Q=1")
 
     def test_run_errors(self):
         self.fail_with("no_such.onnx", "run", "no_such.onnx")

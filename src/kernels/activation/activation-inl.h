@@ -9,6 +9,10 @@
 #endif
 
 #include <hwy/highway.h>
+//
+#include <hwy/contrib/math/math-inl.h>
+
+#include <limits>
 
 #include "kernels/activation/activation.h"
 
@@ -16,18 +20,14 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x for x <= 0, within 1 unit in the last place (1.2 where multiply-adds round twice); 0 where it would be denormal.
-// NaN stays NaN.
+// e^x 2^shift, within 1 unit in the last place (1.2 where multiply-adds round twice), where that is no denormal.
 // x = n ln2 + r, |r| <= ln2 / 2; ln2 is split so that n times its first part is exact.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V ExpOfNegative(D d, V x) {
+HWY_INLINE V ScaledExp(D d, V held, float shift) {
   const hn::RebindToSigned<D> di;
-  const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
-  // Second operand: where x is NaN, x86 hands on the second one.
-  const V held = hn::Max(hn::Set(d, -87.4f), x);
-  // So large a number has no place for fractions: what is added rounds to n, and the lowest bits are those of n + 127,
-  // the exponent of 2^n.
-  const V large = hn::Set(d, 0x1.8p23f + 127.0f);
+  // So large a number has no place for fractions: what is added rounds to n, and the lowest bits are those of n + shift
+  // + 127, the exponent of 2^(n + shift).
+  const V large = hn::Set(d, 0x1.8p23f + 127.0f + shift);
   const V rounded = hn::MulAdd(held, hn::Set(d, 1.44269504088896341f), large);
   const V n = hn::Sub(rounded, large);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), held);
@@ -41,7 +41,15 @@ HWY_INLINE V ExpOfNegative(D d, V x) {
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
-  return hn::IfThenElseZero(in_range, hn::Mul(p, hn::BitCast(d, exponent)));
+  return hn::Mul(p, hn::BitCast(d, exponent));
+}
+
+// e^x for x <= 0; 0 where it would be denormal. NaN stays NaN.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ExpOfNegative(D d, V x) {
+  const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
+  // Second operand: where x is NaN, x86 hands on the second one.
+  return hn::IfThenElseZero(in_range, ScaledExp(d, hn::Max(hn::Set(d, -87.4f), x), 0.0f));
 }
 
 // Every lane through the plain function: what has no vector form.
@@ -54,43 +62,92 @@ HWY_NOINLINE V ActivateLanes(D d, const Activation& activation, V x) {
   return hn::Load(d, lanes);
 }
 
-// float: from e^-|x|, so that neither side overflows and the negative tail keeps its relative precision.
+// Holds x within [low, high]; NaN stays NaN (second operands, as above).
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V SigmoidVec(D d, V x) {
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    return ActivateLanes(d, Activation{ActivationKind::kSigmoid}, x);
-  } else {
-    const V one = hn::Set(d, 1.0f);
-    const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
-    return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
-  }
+HWY_INLINE V HoldWithin(D, V low, V high, V x) {
+  return hn::Min(high, hn::Max(low, x));
 }
 
-// float: from e^-2|x|, and near 0, where 1 - e^-2|x| would cancel, an odd polynomial.
+// 1 + e^-x of floats, infinite where e^-x would be: what sigmoid is one over.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V OnePlusExpOfMinus(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V one = hn::Set(d, 1.0f);
+  // From 2^128 on the exponent below is that of infinity; from 20 on 1 + e^-x is 1.
+  const V held = HoldWithin(d, hn::Set(d, -89.0f), hn::Set(d, 20.0f), x);
+  // As in ExpOfNegative, with n = -x / ln2 rounded and s = -r = x + n ln2.
+  const V large = hn::Set(d, 0x1.8p23f + 127.0f);
+  const V rounded = hn::NegMulAdd(held, hn::Set(d, 1.44269504088896341f), large);
+  const V n = hn::Sub(rounded, large);
+  V s = hn::MulAdd(n, hn::Set(d, 0.693359375f), held);
+  s = hn::MulAdd(n, hn::Set(d, -2.12194440e-4f), s);
+  V p = hn::Set(d, 1.381453942e-3f);
+  p = hn::MulAdd(p, s, hn::Set(d, -8.368745446e-3f));
+  p = hn::MulAdd(p, s, hn::Set(d, 4.166838899e-2f));
+  p = hn::MulAdd(p, s, hn::Set(d, -1.666652113e-1f));
+  p = hn::MulAdd(p, s, hn::Set(d, 4.999999404e-1f));
+  p = hn::MulAdd(p, s, hn::Set(d, -1.0f));
+  p = hn::MulAdd(p, s, one);
+  return hn::MulAdd(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, rounded))), one);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SigmoidVec(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8)
+    return ActivateLanes(d, Activation{ActivationKind::kSigmoid}, x);
+  else
+    return hn::Div(hn::Set(d, 1.0f), OnePlusExpOfMinus(d, x));
+}
+
+template <class V>
+struct Fraction {
+  V over, under;
+};
+
+// tanh x of floats = m / (2 - m) with the sign of x, m = 1 - e^-2|x|. As in ExpOfNegative e^-2|x| = 2^n e^r; e^r - 1
+// has its full precision where n = 0, so that no small x is a case of its own. s = -r / 2 = |x| + n ln2 / 2.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE Fraction<V> TanhFraction(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  // From 20 on e^-2|x| is nothing beside 1.
+  const V size = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V large = hn::Set(d, 0x1.8p23f + 127.0f);
+  const V rounded = hn::NegMulAdd(size, hn::Set(d, 2 * 1.44269504088896341f), large);
+  const V n = hn::Sub(rounded, large);
+  V s = hn::MulAdd(n, hn::Set(d, 0.693359375f / 2), size);
+  s = hn::MulAdd(n, hn::Set(d, -2.12194440e-4f / 2), s);
+  V p = hn::Set(d, 64 * 1.381453942e-3f);
+  p = hn::MulAdd(p, s, hn::Set(d, -32 * 8.368745446e-3f));
+  p = hn::MulAdd(p, s, hn::Set(d, 16 * 4.166838899e-2f));
+  p = hn::MulAdd(p, s, hn::Set(d, -8 * 1.666652113e-1f));
+  p = hn::MulAdd(p, s, hn::Set(d, 4 * 4.999999404e-1f));
+  p = hn::Mul(s, hn::MulAdd(p, s, hn::Set(d, -2.0f)));
+  const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, rounded)));
+  const V m = hn::NegMulAdd(p, scale, hn::Sub(hn::Set(d, 1.0f), scale));
+  return {hn::CopySign(m, x), hn::Sub(hn::Set(d, 2.0f), m)};
+}
+
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V TanhVec(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return ActivateLanes(d, Activation{ActivationKind::kTanh}, x);
   } else {
-    const V one = hn::Set(d, 1.0f);
-    const V size = hn::Abs(x);
-    const V e = ExpOfNegative(d, hn::Mul(size, hn::Set(d, -2.0f)));
-    const V far = hn::Div(hn::Sub(one, e), hn::Add(one, e));
-    const V z = hn::Mul(x, x);
-    V p = hn::Set(d, -5.70498872745e-3f);
-    p = hn::MulAdd(p, z, hn::Set(d, 2.06390887954e-2f));
-    p = hn::MulAdd(p, z, hn::Set(d, -5.37397155531e-2f));
-    p = hn::MulAdd(p, z, hn::Set(d, 1.33314422036e-1f));
-    p = hn::MulAdd(p, z, hn::Set(d, -3.33332819422e-1f));
-    const V near = hn::MulAdd(hn::Mul(p, z), size, size);
-    return hn::CopySign(hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.625f)), near, far), x);
+    const auto [over, under] = TanhFraction(d, x);
+    return hn::Div(over, under);
   }
 }
 
-// Holds x within [low, high]; NaN stays NaN (second operands, as above).
+// e^x - 1 for x <= 0, keeping its precision near 0. NaN stays NaN. No part of the tiles that call it now and then.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V HoldWithin(D, V low, V high, V x) {
-  return hn::Min(high, hn::Max(low, x));
+HWY_NOINLINE V Expm1OfNegative(D d, V x) {
+  return hn::Expm1(d, x);
+}
+
+// log(1 + e^x), from e^-|x|.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V SoftplusVec(D d, V x) {
+  const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
+  return hn::Add(hn::Max(hn::Zero(d), x), hn::Log1p(d, e));
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -115,10 +172,17 @@ HWY_INLINE V ActivateVec(D d, const Activation& activation, V x) {
       return hn::IfThenZeroElse(hn::Lt(x, alpha), x);
     case ActivationKind::kScaledTanh:
       return hn::Mul(alpha, TanhVec(d, hn::Mul(beta, x)));
-    case ActivationKind::kSoftsign:
+    case ActivationKind::kSoftsign: {
+      const V size = hn::Abs(x), one = hn::Set(d, T(1));
+      const auto is_inf = hn::Eq(size, hn::Set(d, std::numeric_limits<T>::infinity()));
+      return hn::IfThenElse(is_inf, hn::CopySign(one, x), hn::Div(x, hn::Add(one, size)));
+    }
     case ActivationKind::kElu:
+      if constexpr (sizeof(T) == 8) break;
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, Expm1OfNegative(d, x)), x);
     case ActivationKind::kSoftplus:
-      break;
+      if constexpr (sizeof(T) == 8) break;
+      return SoftplusVec(d, x);
   }
   return ActivateLanes(d, activation, x);
 }

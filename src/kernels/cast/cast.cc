@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "kernels/cast/half_rows.h"
 #include "kernels/elementwise/rows.h"
 #include "onnxseq/float16.h"
 
@@ -188,9 +189,52 @@ std::string ToString(T value) {
   }
 }
 
+// Calls fn with the C++ type of those that models are full of.
+template <class Fn>
+bool WithUsualType(TensorType type, Fn&& fn) {
+  switch (type) {
+    case TensorType::kFloat:
+      return fn(std::type_identity<float>());
+    case TensorType::kInt32:
+      return fn(std::type_identity<int32_t>());
+    case TensorType::kInt64:
+      return fn(std::type_identity<int64_t>());
+    case TensorType::kBool:
+      return fn(std::type_identity<bool>());
+    default:
+      return false;
+  }
+}
+
+template <class Half>
+bool CastHalf(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n, TensorType half) {
+  if (from_type == half && to_type == TensorType::kFloat) {
+    FloatsOf(static_cast<const Half*>(from), n, static_cast<float*>(to));
+    return true;
+  }
+  if (from_type != TensorType::kFloat || to_type != half) return false;
+  HalvesOf(static_cast<const float*>(from), n, static_cast<Half*>(to));
+  return true;
+}
+
+// The usual pairs of types, without a step between; says whether they are one.
+bool CastAtOnce(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n) {
+  return CastHalf<Float16>(from, from_type, to, to_type, n, TensorType::kFloat16) ||
+         CastHalf<BFloat16>(from, from_type, to, to_type, n, TensorType::kBfloat16) ||
+         WithUsualType(from_type, [&]<class From>(std::type_identity<From>) {
+           return WithUsualType(to_type, [&]<class To>(std::type_identity<To>) {
+             const auto* a = static_cast<const From*>(from);
+             auto* out = static_cast<To*>(to);
+             for (int64_t i = 0; i < n; ++i) out[i] = Convert<To>(a[i]);
+             return true;
+           });
+         });
+}
+
 }  // namespace
 
 void Cast(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n, const CastRules& rules) {
+  if (CastAtOnce(from, from_type, to, to_type, n)) return;
   WithMiddle(from_type, [&]<class M>(std::type_identity<M>) {
     M middle[kBlock];
     for (int64_t i = 0; i < n; i += kBlock) {

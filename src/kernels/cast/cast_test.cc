@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cast/cast.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "kernels/cast/half_rows.h"
+#include "kernels/isa_test_util.h"
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -35,6 +39,43 @@ TEST(Cast, GoesThroughBlocks) {
     const std::vector<float> y = CastAll<float>(x, TensorType::kInt32, TensorType::kFloat);
     for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], static_cast<float>(x[i]));
   }
+}
+
+// Rows of halves against the conversion of one, at every length around the vectors' and misaligned; every half, and
+// floats between and beyond them.
+template <class Half>
+void CompareRows() {
+  std::vector<Half> halves;
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const Half half = Half::FromBits(static_cast<uint16_t>(bits));
+    if (!std::isnan(static_cast<float>(half))) halves.push_back(half);
+  }
+  std::vector<float> floats(halves.size() + 1);
+  FloatsOf(halves.data(), static_cast<int64_t>(halves.size()), floats.data() + 1);
+  for (size_t i = 0; i < halves.size(); ++i) ASSERT_EQ(floats[i + 1], static_cast<float>(halves[i]));
+  std::vector<float> x;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973) {
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    // Runs may flush denormal floats, which hardware and arithmetic see differently.
+    if (!std::isnan(value) && (value == 0 || std::abs(value) >= std::numeric_limits<float>::min())) x.push_back(value);
+  }
+  for (size_t i = 1; i + 1 < floats.size(); ++i) x.push_back((floats[i] + floats[i + 1]) / 2);
+  std::erase_if(x, [](float value) { return std::isnan(value); });
+  for (const int64_t n : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{8}, int64_t{15}, int64_t{17}, int64_t{33},
+                          static_cast<int64_t>(x.size()) - 1}) {
+    std::vector<Half> to(static_cast<size_t>(n) + 2, Half(7.0f));
+    HalvesOf(x.data() + 1, n, to.data() + 1);
+    for (int64_t i = 0; i < n; ++i) ASSERT_EQ(to[i + 1].bits, Half(x[i + 1]).bits) << x[i + 1];
+    EXPECT_EQ(to.front().bits, Half(7.0f).bits);
+    EXPECT_EQ(to.back().bits, Half(7.0f).bits);
+  }
+}
+
+TEST(HalfRows, EqualTheConversionsOfOne) {
+  ForEachIsa([] {
+    CompareRows<Float16>();
+    CompareRows<BFloat16>();
+  });
 }
 
 TEST(Cast, IntegersKeepTheirLowBits) {

@@ -25,39 +25,28 @@ void ExpectEqualsDefinition(const Case& c, bool x_signed, bool w_signed, bool ze
   for (int64_t i = 0; i < (zero_by_channel ? channels_out : 1); ++i)
     zeros.push_back(static_cast<int32_t>(random() % 100));
   const int32_t x_zero = x_signed ? -5 : 131;
-  const auto at = [](const std::vector<uint8_t>& bytes, int64_t i, bool is_signed) {
-    const uint8_t byte = bytes[static_cast<size_t>(i)];
-    return is_signed ? int32_t{static_cast<int8_t>(byte)} : int32_t{byte};
-  };
-  const PackedByteConv packed(c.groups, c.in_channels, c.out_channels, places, w.data(), w_signed, zeros);
+  std::vector<int32_t> added(zero_by_channel ? static_cast<size_t>(channels_out) : 0);
+  for (int32_t& value : added) value = static_cast<int32_t>(random() % 1000);
+  const PackedByteConv packed(c.groups, c.in_channels, c.out_channels, c.window.kernel, w.data(), w_signed, zeros);
   ThreadTeam team(3);
   for (ThreadTeam* const on : {static_cast<ThreadTeam*>(nullptr), &team}) {
     std::vector<int32_t> y(static_cast<size_t>(c.batch * channels_out * out), 777);
     packed.Run(
-        c.batch, c.window, x.data(), x_signed, x_zero,
-        [&](const PackedByteConv::Sums& s) {
-          for (int64_t o = 0; o < s.places; ++o)
-            for (int64_t m = 0; m < s.channels; ++m)
-              y[static_cast<size_t>((s.image * channels_out + s.channel + m) * out + s.first + o)] =
-                  s.sums[o * s.channels + m];
-        },
-        on);
-    const std::vector<int64_t> table = WindowTable(c.window, 0, out);
+        c.batch, c.window, x.data(), x_signed, x_zero, added,
+        [](int64_t, const int32_t* sums, int64_t n, void* to) { std::copy_n(sums, n, static_cast<int32_t*>(to)); },
+        sizeof(int32_t), y.data(), on);
     for (int64_t i = 0; i < c.batch; ++i)
-      for (int64_t m = 0; m < channels_out; ++m)
-        for (int64_t o = 0; o < out; ++o) {
-          int32_t sum = 0;
-          for (int64_t l = 0; l < c.in_channels; ++l)
-            for (int64_t k = 0; k < places; ++k) {
-              const int64_t seen = table[static_cast<size_t>(o * places + k)];
-              if (seen < 0) continue;
-              const int64_t channel = m / c.out_channels * c.in_channels + l;
-              sum += (at(x, (i * channels_in + channel) * in + seen, x_signed) - x_zero) *
-                     (at(w, (m * c.in_channels + l) * places + k, w_signed) -
-                      zeros[zero_by_channel ? static_cast<size_t>(m) : 0]);
-            }
-          ASSERT_EQ(y[static_cast<size_t>((i * channels_out + m) * out + o)], sum) << i << " " << m << " " << o;
-        }
+      for (int64_t m = 0; m < channels_out; ++m) {
+        const int64_t group = m / c.out_channels;
+        std::vector<int32_t> sums(static_cast<size_t>(out));
+        ByteConvReference(c.in_channels, c.window, x.data() + (i * channels_in + group * c.in_channels) * in, x_signed,
+                          x_zero, w.data() + m * c.in_channels * places, w_signed,
+                          zeros[zero_by_channel ? static_cast<size_t>(m) : 0], sums.data());
+        for (int64_t o = 0; o < out; ++o)
+          ASSERT_EQ(y[static_cast<size_t>((i * channels_out + m) * out + o)],
+                    sums[static_cast<size_t>(o)] + (added.empty() ? 0 : added[static_cast<size_t>(m)]))
+              << i << " " << m << " " << o;
+      }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/stop_token.h"
 #include "kernels/conv/conv_tiles.h"
+#include "kernels/conv/scratch.h"
 #include "kernels/gemm/panel.h"
 #include "kernels/window/max_rows.h"
 
@@ -20,35 +21,10 @@ constexpr double kDnnWorkNarrow = 1 << 18;
 constexpr int64_t kNarrow = 32;
 // Pairs of outputs of a tile below which Winograd's products, of more weights, are not worth it.
 constexpr int64_t kWinogradPairs = 24;
-constexpr int64_t kScratchKept = 1 << 20;
-
-// Memory of the calling thread for one tile, kept for the next one unless it is large.
-template <class T>
-class Scratch {
- public:
-  explicit Scratch(int64_t size) {
-    if (held_size < size) {
-      held = MakeAlignedArray<T>(size);
-      held_size = size;
-    }
-  }
-  ~Scratch() {
-    if (held_size <= kScratchKept) return;
-    held.reset();
-    held_size = 0;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() const { return held.get(); }
-
- private:
-  static thread_local AlignedArray<T> held;
-  static thread_local int64_t held_size;
-};
-template <class T>
-thread_local AlignedArray<T> Scratch<T>::held;
-template <class T>
-thread_local int64_t Scratch<T>::held_size = 0;
+// Weights of a group up to which vectors of outputs beat products, whose vectors are channels.
+constexpr int64_t kPlaneWeights = 16;
+// Numbers of a tile of planes, in and out: they stay in the first-level cache.
+constexpr int64_t kPlaneNumbers = 1 << 14;
 
 }  // namespace
 
@@ -143,13 +119,6 @@ void PackedConv<T>::PackOwn() const {
   const auto [groups, in_channels, out_channels] = sizes_;
   int64_t places = 1;
   for (const int64_t k : kernel_) places *= k;
-  if (in_channels == 1 && out_channels == 1) {
-    depthwise_ = MakeAlignedArray<T>(places * groups);
-    for (int64_t g = 0; g < groups; ++g)
-      for (int64_t k = 0; k < places; ++k)
-        depthwise_[k * groups + g] = flush_denormals_ ? FlushDenormal(w_[g * places + k]) : w_[g * places + k];
-    return;
-  }
   groups_.clear();
   std::vector<T> matrix(static_cast<size_t>(places * in_channels * out_channels));
   for (int64_t g = 0; g < groups; ++g) {
@@ -167,26 +136,10 @@ template <class T>
 void PackedConv<T>::RunOwn(const Plan& plan, const T* x, T* y) const {
   std::call_once(own_once_, [&] { PackOwn(); });
   const auto [groups, in_channels, out_channels] = sizes_;
-  if (depthwise_ == nullptr) {
-    for (int64_t g = 0; g < groups; ++g)
-      groups_[static_cast<size_t>(g)].Multiply({x + g * in_channels, plan.outputs, plan.places, run_ * in_channels},
-                                               bias_ != nullptr ? bias_ + g * out_channels : nullptr,
-                                               y + g * out_channels, plan.tiles.out_channels);
-    return;
-  }
-  for (const int64_t output : plan.outputs) {
-    if (bias_ != nullptr)
-      std::copy_n(bias_, groups, y);
-    else
-      std::fill_n(y, groups, T(0));
-    const T* w = depthwise_.get();
-    for (const int64_t place : plan.places) {
-      const T* const seen = x + output + place;
-      for (int64_t g = 0; g < groups; ++g) y[g] += seen[g] * w[g];
-      w += groups;
-    }
-    y += groups;
-  }
+  for (int64_t g = 0; g < groups; ++g)
+    groups_[static_cast<size_t>(g)].Multiply({x + g * in_channels, plan.outputs, plan.places, run_ * in_channels},
+                                             bias_ != nullptr ? bias_ + g * out_channels : nullptr,
+                                             y + g * out_channels, plan.tiles.out_channels);
 }
 
 template <class T>
@@ -213,23 +166,37 @@ bool PackedConv<T>::RunDnn(const OnnxseqDnn& dnn, const Plan& plan, int64_t imag
   }
 }
 
-// Padding out of all proportion is not written out.
+// By planes, or where padding is out of all proportion, and not written out, by the definition; the pool last.
 template <class T>
-void PackedConv<T>::RunPlain(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x,
-                             T* y) const {
+void PackedConv<T>::RunWhole(const PlaneTiles& tiles, int64_t batch, const Window& window, const ConvEpilogue& epilogue,
+                             const T* x, T* y, ThreadTeam* team, int threads) const {
   const auto [groups, in_channels, out_channels] = sizes_;
-  const int64_t planes = batch * groups * out_channels, size = planes * window.OutSize();
+  const int64_t planes = batch * groups * out_channels, out = window.OutSize();
   const bool pools = !epilogue.pool.kernel.empty();
-  const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? size : 0);
+  const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? planes * out : 0);
   T* const to = pools ? unpooled.get() : y;
-  ConvReference(batch, groups, in_channels, out_channels, window, x, w_, bias_, to);
-  if (epilogue.activation) ApplyActivation(*epilogue.activation, size, to, to);
-  if (!pools) return;
+  if (tiles.justified) {
+    std::call_once(planes_once_, [&] {
+      planes_ = PlaneConv<T>(groups, in_channels, out_channels, window.KernelSize(), w_, flush_denormals_);
+    });
+    planes_.Run(batch, tiles, bias_, epilogue.activation, x, to, team, threads);
+  } else {
+    ConvReference(batch, groups, in_channels, out_channels, window, x, w_, bias_, to);
+    if (epilogue.activation) ApplyActivation(*epilogue.activation, planes * out, to, to);
+  }
+  if (!pools || StopRequested()) return;
   Window pool{window.out, window.out, epilogue.pool.kernel, epilogue.pool.stride, {}, {}, {}};
   pool.dilation.assign(window.out.size(), 1);
   pool.begin = pool.end = std::vector<int64_t>(window.out.size(), 0);
   for (size_t d = 0; d < pool.in.size(); ++d) pool.out[d] = (pool.in[d] - pool.kernel[d]) / pool.stride[d] + 1;
-  MaxPool(std::is_same_v<T, float> ? TensorType::kFloat : TensorType::kDouble, to, y, nullptr, planes, pool);
+  const auto range = [&](int64_t begin, int64_t end) {
+    MaxPool(std::is_same_v<T, float> ? TensorType::kFloat : TensorType::kDouble, to + begin * out,
+            y + begin * pool.OutSize(), nullptr, end - begin, pool);
+  };
+  if (team == nullptr || threads == 1)
+    range(0, planes);
+  else
+    team->ParallelFor(planes, kPlaneNumbers / out + 1, range, threads);
 }
 
 template <class T>
@@ -238,7 +205,8 @@ ConvMethod PackedConv<T>::Choose(const Plan& plan, ConvMethod wish) const {
   const bool dnn_fits = std::is_same_v<T, float> && plan.tiles.padded.size() <= ONNXSEQ_DNN_MAX_AXES;
   switch (wish) {
     case ConvMethod::kOwn:
-      return wish;
+    case ConvMethod::kPlanes:
+      return ConvMethod::kOwn;
     case ConvMethod::kWinograd:
       return plan.winograd ? wish : ConvMethod::kOwn;
     case ConvMethod::kDnn:
@@ -257,11 +225,17 @@ ConvMethod PackedConv<T>::Choose(const Plan& plan, ConvMethod wish) const {
 template <class T>
 ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
                               ThreadTeam* team, int threads, ConvMethod wish) const {
+  const PlaneTiles planes(window, kPlaneNumbers / (sizes_.in_channels + sizes_.out_channels));
+  const bool few = sizes_.groups > 1 && sizes_.in_channels * sizes_.out_channels <= kPlaneWeights;
+  if (!planes.justified || wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && few)) {
+    RunWhole(planes, batch, window, epilogue, x, y, team, threads);
+    return planes.justified ? ConvMethod::kPlanes : ConvMethod::kOwn;
+  }
   Plan plan(*this, batch, window, epilogue.pool);
   const ConvTiles& tiles = plan.tiles;
   if (!tiles.justified) {
-    RunPlain(batch, window, epilogue, x, y);
-    return ConvMethod::kOwn;
+    RunWhole(planes, batch, window, epilogue, x, y, team, threads);
+    return ConvMethod::kPlanes;
   }
   const ConvMethod method = Choose(plan, wish);
   const OnnxseqDnn* const dnn = method == ConvMethod::kDnn ? Dnn() : nullptr;

@@ -120,6 +120,12 @@ TEST(Conv, OwnFloat) {
 TEST(Conv, OwnDouble) {
   ForEachIsa([] { ExpectAllCases<double>(ConvMethod::kOwn); });
 }
+TEST(Conv, PlanesFloat) {
+  ForEachIsa([] { ExpectAllCases<float>(ConvMethod::kPlanes); });
+}
+TEST(Conv, PlanesDouble) {
+  ForEachIsa([] { ExpectAllCases<double>(ConvMethod::kPlanes); });
+}
 TEST(Conv, WinogradFloat) {
   ForEachIsa([] { ExpectAllCases<float>(ConvMethod::kWinograd); });
 }
@@ -184,7 +190,7 @@ void ExpectEpilogues(const Case& c, const ConvPool& pool, ConvMethod method) {
 }
 
 TEST(Conv, EpiloguesAreDoneByTile) {
-  for (const ConvMethod method : {ConvMethod::kOwn, ConvMethod::kWinograd, ConvMethod::kDnn}) {
+  for (const ConvMethod method : {ConvMethod::kOwn, ConvMethod::kPlanes, ConvMethod::kWinograd, ConvMethod::kDnn}) {
     const Case plane{2, 1, 20, 70, {203, 31}, {3, 3}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
     ExpectEpilogues<float>(plane, {}, method);
     ExpectEpilogues<float>(plane, {{1, 4}, {1, 4}}, method);

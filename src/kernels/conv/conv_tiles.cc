@@ -55,7 +55,7 @@ std::vector<int64_t> Offsets(std::span<const int64_t> dims, std::span<const int6
 ConvTiles::ConvTiles(const ConvSizes& sizes, int64_t batch, const Window& given, const ConvPool& pool)
     : window(given), in_channels(sizes.groups * sizes.in_channels), out_channels(sizes.groups * sizes.out_channels) {
   if (pool.kernel.empty())
-    Flatten();
+    FlattenPoints(window);
   else
     pool_stride_ = pool.stride[0];
   const size_t axes = window.in.size();
@@ -95,14 +95,6 @@ ConvTiles::ConvTiles(const ConvSizes& sizes, int64_t batch, const Window& given,
   most = std::min(kTileNumbers / (padded_size + output_size), static_cast<int64_t>(kPieceWork / std::max(1.0, one)));
   most = std::clamp<int64_t>(most, 1, batch);
   images = (batch - 1) / ((batch - 1) / most + 1) + 1;
-}
-
-// A convolution of single places has no axes worth telling apart.
-void ConvTiles::Flatten() {
-  for (size_t d = 0; d < window.in.size(); ++d)
-    if (window.kernel[d] != 1 || window.stride[d] != 1 || window.begin[d] != 0 || window.in[d] != window.out[d]) return;
-  const int64_t size = window.InSize();
-  window = {{size}, {size}, {1}, {1}, {1}, {0}, {0}};
 }
 
 std::vector<int64_t> ConvTiles::PaddedSteps() const { return Steps(padded, in_channels); }

@@ -45,8 +45,6 @@ struct ConvTiles {
   void CopyOut(const T* from, int64_t first, T* y) const;
 
  private:
-  void Flatten();
-
   int64_t pool_stride_ = 1;  // along the first axis
 };
 

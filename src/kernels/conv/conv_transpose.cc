@@ -11,7 +11,7 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
 // Multiply-adds below which oneDNN, whose first use costs milliseconds, is not worth it.
-constexpr double kDnnWork = 1 << 22;
+constexpr double kDnnWork = 1 << 20;
 
 }  // namespace
 

@@ -2,99 +2,169 @@
 #include "kernels/gemm/byte_product.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/stop_token.h"
-#include "kernels/dnn/dnn.h"
+#include "kernels/gemm/byte_tile.h"
+#include "kernels/gemm/panel.h"
+#include "kernels/quantize/byte_rows.h"
+#include "kernels/strided/interleave.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-// Multiply-adds below which oneDNN, whose first use costs milliseconds, is not worth it.
-constexpr double kDnnWork = 1 << 20;
-// A piece of work for a thread: so many rows, or rows of so many columns.
-constexpr int64_t kPieceRows = 256, kPieceColumns = 512;
+// A piece of work for a thread: so many rows of so many columns.
+constexpr int64_t kPieceRows = 240, kPieceColumns = 512;
+// Rows whose sums stay in the first-level cache until `done` has seen them; a multiple of every tile's.
+constexpr int64_t kRowsAtOnce = 48;
+// So few rows go over all panels at once: the panels are what takes time to read.
+constexpr int64_t kFewRows = 3;
+constexpr int64_t kMostVectors = 4;
 
-int32_t Wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
-
-// Rows of C one after the other, so that the inner loop runs along a row of B.
-template <class A>
-void MultiplyOwn(int64_t m, int64_t n, int64_t k, const A* a, const int8_t* b, int64_t b_row, int32_t* c,
-                 int64_t c_row) {
-  for (int64_t i = 0; i < m && !StopRequested(); ++i) {
-    auto* const row = reinterpret_cast<uint32_t*>(c + i * c_row);  // which wraps
-    std::fill_n(row, n, 0u);
-    for (int64_t l = 0; l < k; ++l) {
-      const int32_t factor = a[i * k + l];
-      const int8_t* const from = b + l * b_row;
-      for (int64_t j = 0; j < n; ++j) row[j] += static_cast<uint32_t>(factor * from[j]);
-    }
-  }
-}
+int64_t CeilOf(int64_t n, int64_t step) { return (n + step - 1) / step; }
+uint32_t Wrapping(int32_t value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
 
 PackedBytes::PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed, bool transposed)
-    : k_(k), n_(n), shift_(is_signed ? 0 : 128), b_(MakeAlignedArray<int8_t>(k * n)), column_sums_(n) {
+    : k_(k),
+      n_(n),
+      shift_(is_signed ? 0 : 128),
+      kernel_(&ActiveByteKernel()),
+      lanes_(std::max<int64_t>(1, kernel_->lanes)),
+      vectors_(std::clamp<int64_t>(CeilOf(n, lanes_), 1, kMostVectors)),
+      quads_(CeilOf(k, kByteQuad)),
+      panels_(CeilOf(n, lanes_ * vectors_)) {
   const auto* const from = static_cast<const uint8_t*>(b);
   const uint8_t flip = is_signed ? 0 : 0x80;  // uint8 less 128
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      b_[i * n + j] = static_cast<int8_t>(from[transposed ? j * k + i : i * n + j] ^ flip);
-      column_sums_[static_cast<size_t>(j)] = Wrap(int64_t{column_sums_[static_cast<size_t>(j)]} + b_[i * n + j]);
+  const int64_t width = lanes_ * vectors_, size = panels_ * quads_ * width * kByteQuad;
+  b_ = MakeAlignedArray<int8_t>(size);
+  column_sums_.resize(static_cast<size_t>(panels_ * width));
+  const std::vector<uint8_t> none(static_cast<size_t>(width), flip);  // 0 once flipped
+  auto* to = reinterpret_cast<uint8_t*>(b_.get());
+  for (int64_t panel = 0; panel < panels_; ++panel) {
+    const int64_t first = panel * width, columns = std::min(width, n - first);
+    for (int64_t quad = 0; quad < quads_; ++quad, to += width * kByteQuad) {
+      const int64_t rows = std::min(kByteQuad, k - quad * kByteQuad);
+      if (!transposed) {
+        const uint8_t* lines[kByteQuad];
+        for (int64_t i = 0; i < kByteQuad; ++i)
+          lines[i] = i < rows ? from + (quad * kByteQuad + i) * n + first : none.data();
+        InterleaveFour(lines, columns, flip, to);
+      } else {
+        for (int64_t j = 0; j < columns; ++j)
+          for (int64_t i = 0; i < kByteQuad; ++i)
+            to[j * kByteQuad + i] =
+                i < rows ? static_cast<uint8_t>(from[(first + j) * k + quad * kByteQuad + i] ^ flip) : uint8_t{0};
+      }
+      std::fill(to + columns * kByteQuad, to + width * kByteQuad, uint8_t{0});
+      const auto* const packed = reinterpret_cast<const int8_t*>(to);
+      int32_t* const sums = column_sums_.data() + first;
+      for (int64_t j = 0; j < columns; ++j)  // wraps
+        for (int64_t i = 0; i < kByteQuad; ++i)
+          sums[j] = static_cast<int32_t>(Wrapping(sums[j]) + Wrapping(packed[j * kByteQuad + i]));
     }
+  }
+}
+
+// Rows as the kernel reads them: whole quads of uint8.
+AlignedArray<uint8_t> PackedBytes::CopyRows(int64_t m, const uint8_t* a, uint8_t flip) const {
+  const int64_t row = quads_ * kByteQuad;
+  AlignedArray<uint8_t> copy = MakeAlignedArray<uint8_t>(m * row);
+  for (int64_t i = 0; i < m; ++i) {
+    uint8_t* const to = copy.get() + i * row;
+    for (int64_t l = 0; l < k_; ++l) to[l] = static_cast<uint8_t>(a[i * k_ + l] ^ flip);
+    std::fill(to + k_, to + row, uint8_t{0});
+  }
+  return copy;
+}
+
+// With a' = a + the shift of A, which makes it uint8, b' = b - shift_, and zero points that went along, over k terms:
+// the sum of (a' - za) (b' - zb) is that of a' b', less za times that of b', less zb times (that of a' - k za).
+struct PackedBytes::Job {
+  const uint8_t* a;
+  int64_t a_row;
+  std::span<const int32_t> a_zero;  // of each row, where they differ
+  int32_t a_shift;
+  int32_t shared_a_zero;        // of all, shifted, where they do not
+  std::vector<int32_t> b_zero;  // none for 0; one for all or for each column; shifted
+  std::vector<int32_t> added;   // what is the same for each row
+  FunctionRef<void(const Sums&)> done;
+};
+
+void PackedBytes::MultiplyPiece(const Job& job, int64_t row, int64_t rows, int64_t panel, int64_t panels) const {
+  const int64_t width = lanes_ * vectors_, panel_bytes = quads_ * width * kByteQuad, step = panels * width;
+  const int64_t column = panel * width, columns = std::min(step, n_ - column);
+  const AlignedArray<int32_t> sums = MakeAlignedArray<int32_t>(rows * step);
+  kernel_->multiply({.a = job.a + row * job.a_row,
+                     .a_row = job.a_row,
+                     .rows = static_cast<int>(rows),
+                     .quads = quads_,
+                     .b = b_.get() + panel * panel_bytes,
+                     .panel_bytes = panel_bytes,
+                     .quad_bytes = width * kByteQuad,
+                     .panels = static_cast<int>(panels),
+                     .vectors = static_cast<int>(vectors_),
+                     .lanes = lanes_,
+                     .far = panels_ * panel_bytes > kL2Bytes,
+                     .sums = sums.get()});
+  const bool by_row = !job.a_zero.empty();
+  if (by_row || !job.b_zero.empty()) {
+    for (int64_t i = 0; i < rows; ++i) {
+      const int32_t za = by_row ? job.a_zero[static_cast<size_t>(row + i)] + job.a_shift : job.shared_a_zero;
+      int32_t* const to = sums.get() + i * step;
+      if (by_row) ActiveByteRowKernels().subtract_multiple(column_sums_.data() + column, 1, za, columns, to);
+      if (job.b_zero.empty()) continue;
+      const uint8_t* const from = job.a + (row + i) * job.a_row;
+      uint32_t total = 0 - static_cast<uint32_t>(k_) * Wrapping(za);
+      for (int64_t l = 0; l < k_; ++l) total += from[l];
+      const bool one = job.b_zero.size() == 1;
+      ActiveByteRowKernels().subtract_multiple(job.b_zero.data() + (one ? 0 : column), one ? 0 : 1,
+                                               static_cast<int32_t>(total), columns, to);
+    }
+  }
+  job.done({row, rows, column, columns, sums.get(), step, job.added.empty() ? nullptr : job.added.data() + column});
 }
 
 void PackedBytes::Multiply(int64_t m, const void* a, bool a_signed, std::span<const int32_t> a_zero,
-                           std::span<const int32_t> b_zero, int32_t* c, ThreadTeam* team, int threads,
-                           ByteMethod method) const {
+                           std::span<const int32_t> b_zero, std::span<const int32_t> added,
+                           FunctionRef<void(const Sums&)> done, ThreadTeam* team, int threads) const {
   if (m <= 0 || n_ <= 0) return;
-  const double work = static_cast<double>(m) * static_cast<double>(n_) * static_cast<double>(k_);
-  const OnnxseqDnn* dnn =
-      method == ByteMethod::kDnn || (method == ByteMethod::kBySize && work >= kDnnWork) ? Dnn() : nullptr;
-  if (dnn != nullptr && dnn->exact_bytes == 0) dnn = nullptr;
-  const auto zero_of = [](std::span<const int32_t> zeros, int64_t i) {
-    return zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : static_cast<size_t>(i)];
-  };
-  const bool any_a_zero = std::ranges::any_of(a_zero, [](int32_t zero) { return zero != 0; });
-  const bool any_b_zero = shift_ != 0 || std::ranges::any_of(b_zero, [](int32_t zero) { return zero != 0; });
-  const auto multiply = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    int32_t* const to = c + row * n_ + column;
-    const int8_t* const b = b_.get() + column;
-    const auto typed = [&](const auto* from, auto product) {
-      if (k_ == 0 || dnn == nullptr || (dnn->*product)(rows, columns, k_, from, k_, b, n_, to, n_) != kDnnDone)
-        MultiplyOwn(rows, columns, k_, from, b, n_, to, n_);
-      if (!any_a_zero && !any_b_zero) return;
-      for (int64_t i = 0; i < rows; ++i) {
-        // (a - za) (b' - zb') = a b' - za b' - zb' a + za zb', summed over k.
-        int64_t row_sum = 0;
-        if (any_b_zero)
-          for (int64_t l = 0; l < k_; ++l) row_sum += from[i * k_ + l];
-        const int64_t za = zero_of(a_zero, row + i);
-        const auto a_factor = static_cast<uint32_t>(za), b_factor = static_cast<uint32_t>(row_sum - k_ * za);
-        auto* const sums = reinterpret_cast<uint32_t*>(to + i * n_);  // which wrap
-        const int32_t* const by_column = column_sums_.data() + column;
-        const auto subtract = [&](const auto& b_zero_of) {
-          for (int64_t j = 0; j < columns; ++j)
-            sums[j] -= a_factor * static_cast<uint32_t>(by_column[j]) + b_factor * static_cast<uint32_t>(b_zero_of(j));
-        };
-        if (b_zero.size() > 1)
-          subtract([&](int64_t j) { return b_zero[static_cast<size_t>(column + j)] - shift_; });
-        else if (any_b_zero)
-          subtract([zb = zero_of(b_zero, 0) - shift_](int64_t) { return zb; });
-        else
-          for (int64_t j = 0; j < columns; ++j) sums[j] -= a_factor * static_cast<uint32_t>(by_column[j]);
-      }
-    };
-    if (a_signed)
-      typed(static_cast<const int8_t*>(a) + row * k_, &OnnxseqDnn::product_s8);
-    else
-      typed(static_cast<const uint8_t*>(a) + row * k_, &OnnxseqDnn::product_u8);
-  };
-  const int64_t row_pieces = (m - 1) / kPieceRows + 1, column_pieces = (n_ - 1) / kPieceColumns + 1;
+  const auto* const bytes = static_cast<const uint8_t*>(a);
+  const bool copies = a_signed || k_ % kByteQuad != 0;
+  const AlignedArray<uint8_t> copy = copies ? CopyRows(m, bytes, a_signed ? 0x80 : 0) : nullptr;
+  const int32_t a_shift = a_signed ? 128 : 0;
+  const bool by_row = a_zero.size() > 1;
+  Job job{.a = copies ? copy.get() : bytes,
+          .a_row = quads_ * kByteQuad,
+          .a_zero = by_row ? a_zero : std::span<const int32_t>(),
+          .a_shift = a_shift,
+          .shared_a_zero = a_shift + (a_zero.size() == 1 ? a_zero[0] : 0),
+          .b_zero = {},
+          .added = {added.begin(), added.end()},
+          .done = done};
+  if (!by_row && job.shared_a_zero != 0) {
+    job.added.resize(static_cast<size_t>(n_));
+    ActiveByteRowKernels().subtract_multiple(column_sums_.data(), 1, job.shared_a_zero, n_, job.added.data());
+  }
+  if (shift_ != 0 || std::ranges::any_of(b_zero, [](int32_t zero) { return zero != 0; })) {
+    job.b_zero.assign(b_zero.begin(), b_zero.end());
+    if (b_zero.empty()) job.b_zero.push_back(0);
+    for (int32_t& zero : job.b_zero) zero -= shift_;
+    if (std::ranges::all_of(job.b_zero, [](int32_t zero) { return zero == 0; })) job.b_zero.clear();
+  }
+  const int64_t piece_panels = std::max<int64_t>(1, kPieceColumns / (lanes_ * vectors_));
+  const int64_t row_pieces = CeilOf(m, kPieceRows), column_pieces = CeilOf(panels_, piece_panels);
   const auto range = [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end && !StopRequested(); ++piece) {
-      const int64_t row = piece / column_pieces * kPieceRows, column = piece % column_pieces * kPieceColumns;
-      multiply(row, std::min(kPieceRows, m - row), column, std::min(kPieceColumns, n_ - column));
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t first = piece / column_pieces * kPieceRows, rows = std::min(kPieceRows, m - first);
+      const int64_t panel = piece % column_pieces * piece_panels, panels = std::min(piece_panels, panels_ - panel);
+      const int64_t at_once = rows <= kFewRows ? panels : 1;
+      for (int64_t p = panel; p < panel + panels; p += at_once)
+        for (int64_t row = first; row < first + rows; row += kRowsAtOnce) {
+          if (StopRequested()) return;
+          MultiplyPiece(job, row, std::min(kRowsAtOnce, first + rows - row), p, at_once);
+        }
     }
   };
   if (team == nullptr || threads == 1 || row_pieces * column_pieces == 1)

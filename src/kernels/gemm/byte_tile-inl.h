@@ -2,6 +2,7 @@
 // The loops of byte_tile.cc, once for each instruction set: included into a namespace that has
 //   Vec, Factor, Column       sums of a vector; four bytes of a row, spread; a vector of columns, four bytes of each
 //   Zero, Spread, Load, Dot, Store
+//   SpreadWeights, LoadPlane     the same the other way round: four bytes of a row as a column, a vector as factors
 //   kLanes                    of a vector
 //   kMostRows                 rows of a tile
 //   kMostVectors<rows>        vectors of columns a tile of `rows` rows takes, so that its sums stay in registers
@@ -70,6 +71,48 @@ inline void MultiplyRows(const ByteTile& tile, int row, int rows) {
       return MultiplyPanels<kRows, 4, kPanelsAtOnce<kRows, 4>>(tile, row, 0);
   }
 }
+
+template <int kRows, int kVectors>
+inline void PlanesTile(const BytePlanes& planes, int vector) {
+  Vec sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = SpreadSum(planes.starts[r]);
+  const uint8_t* const x = planes.x + vector * kLanes * kByteQuad;
+  const int8_t* w = planes.w;
+  for (int64_t quad = 0; quad < planes.quads; ++quad, w += kRows * kByteQuad) {
+    Column weights[kRows];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) weights[r] = SpreadWeights(w + r * kByteQuad);
+    const uint8_t* const from = x + planes.offsets[quad];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      const Factor seen = LoadPlane(from + v * kLanes * kByteQuad);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) sums[r][v] = Dot(sums[r][v], seen, weights[r]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) Store(planes.sums + r * planes.sums_row + (vector + v) * kLanes, sums[r][v]);
+}
+
+template <int kRows, int kVectors>
+inline void PlanesVectors(const BytePlanes& planes, int vector) {
+  for (; vector + kVectors <= planes.vectors; vector += kVectors) PlanesTile<kRows, kVectors>(planes, vector);
+  if constexpr (kVectors > 1) PlanesVectors<kRows, kVectors / 2>(planes, vector);
+}
+
+template <int kRows>
+inline void PlanesRows(const BytePlanes& planes) {
+  if constexpr (kRows > 1) {
+    if (planes.rows < kRows) return PlanesRows<kRows - 1>(planes);
+  }
+  PlanesVectors<kRows, (kMostVectors<kRows> > 8 ? 8 : kMostVectors<kRows>)>(planes, 0);
+}
+inline void MultiplyPlanes(const BytePlanes& planes) { PlanesRows<kMostRows>(planes); }
 
 inline void Multiply(const ByteTile& tile) {
   for (int row = 0; row < tile.rows; row += kMostRows)

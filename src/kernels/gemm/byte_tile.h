@@ -31,15 +31,33 @@ struct ByteTile {
   int32_t* sums = nullptr;  // [row][panel][vector][lane]
 };
 
+// The same the other way round: rows of int8 weights, spread, times vectors of uint8 quads, which stand in planes.
+struct BytePlanes {
+  const uint8_t* x = nullptr;        // no alignment; quad q of vector v from x + offsets[q] + v * lanes * 4 on
+  const int64_t* offsets = nullptr;  // [quads]
+  int64_t quads = 0;
+  const int8_t* w = nullptr;        // [quad][row][4]
+  int rows = 0;                     // at most the kernel's
+  const int32_t* starts = nullptr;  // [row], what sums begin with
+  int vectors = 0;
+  int64_t lanes = 0;        // the kernel's; any for the plain one
+  int32_t* sums = nullptr;  // rows of [vector][lane], sums_row apart
+  int64_t sums_row = 0;
+};
+
 struct ByteKernel {
   std::string_view name;
   int64_t lanes;  // of its vectors of int32; 0 = any
+  int64_t rows;   // of planes at once
   void (*multiply)(const ByteTile&);
+  void (*multiply_planes)(const BytePlanes&);
 };
 
 // Those this CPU can run, best first, the plain loops last. Thread safe.
 std::span<const ByteKernel> ByteKernels();
 // The best for vectors of `lanes`.
 const ByteKernel& ByteKernelFor(int64_t lanes);
+// The best for the vectors of the active instruction set.
+const ByteKernel& ActiveByteKernel();
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

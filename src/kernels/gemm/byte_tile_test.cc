@@ -56,6 +56,46 @@ TEST(ByteTile, EveryKernelSumsExactly) {
   }
 }
 
+TEST(ByteTile, EveryKernelSumsPlanesExactly) {
+  std::mt19937 engine(4);
+  for (const ByteKernel& kernel : ByteKernels()) {
+    const int64_t lanes = kernel.lanes == 0 ? 5 : kernel.lanes;
+    for (int rows = 1; rows <= kernel.rows; ++rows)
+      for (int vectors = 0; vectors <= 17; ++vectors)
+        for (const int64_t quads : {0, 1, 7}) {
+          const int64_t seen = vectors * lanes * kByteQuad, sums_row = vectors * lanes + 3;
+          std::vector<int64_t> offsets;
+          for (int64_t quad = 0; quad < quads; ++quad) offsets.push_back((quad * 13) % 31);
+          std::vector<uint8_t> x(static_cast<size_t>(seen + 31));
+          std::vector<int8_t> w(static_cast<size_t>(quads * rows * kByteQuad));
+          for (uint8_t& byte : x) byte = static_cast<uint8_t>(engine() % 3 == 0 ? 255 : engine());
+          for (int8_t& byte : w) byte = static_cast<int8_t>(engine() % 3 == 0 ? -128 : engine());
+          const int32_t starts[] = {0, 1, -2, 3000, -40, 5};
+          std::vector<int32_t> sums(static_cast<size_t>(rows * sums_row), 77);
+          kernel.multiply_planes({.x = x.data(),
+                                  .offsets = offsets.data(),
+                                  .quads = quads,
+                                  .w = w.data(),
+                                  .rows = rows,
+                                  .starts = starts,
+                                  .vectors = vectors,
+                                  .lanes = lanes,
+                                  .sums = sums.data(),
+                                  .sums_row = sums_row});
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t at = 0; at < sums_row; ++at) {
+              int64_t sum = starts[r];
+              for (int64_t k = 0; k < quads * kByteQuad && at < vectors * lanes; ++k)
+                sum += int64_t{x[static_cast<size_t>(offsets[static_cast<size_t>(k / kByteQuad)] + at * kByteQuad +
+                                                     k % kByteQuad)]} *
+                       w[static_cast<size_t>((k / kByteQuad * rows + r) * kByteQuad + k % kByteQuad)];
+              ASSERT_EQ(sums[static_cast<size_t>(r * sums_row + at)], at < vectors * lanes ? sum : 77)
+                  << kernel.name << ", rows " << rows << ", vectors " << vectors << ", quads " << quads;
+            }
+        }
+  }
+}
+
 TEST(ByteTile, KernelsByLanes) {
   EXPECT_EQ(ByteKernels().back().name, "plain");
   EXPECT_EQ(ByteKernelFor(3).name, "plain");

@@ -28,6 +28,8 @@ struct GroupPlace {
   int64_t first, step;
 };
 
+// What an L2 holds, at least.
+inline constexpr int64_t kL2Bytes = 1 << 20;
 // What comes from beyond the L2 may be asked for so many bytes ahead.
 inline constexpr int64_t kFarAhead = 1024;
 

@@ -15,6 +15,7 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/gemm/panel.h"
@@ -57,13 +58,28 @@ HWY_INLINE hn::Vec<D> LoadWeights(D d, const uint16_t* HWY_RESTRICT from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
 }
 
+// What a tile asks memory for while it computes, for what comes after it.
+struct NothingAhead {
+  HWY_INLINE void Next() const {}
+};
+// A cache line each time, one after the other, into the L2: as often as a tile has k. None with step 0.
+inline constexpr int64_t kLineBytes = 64;
+struct LinesAhead {
+  uintptr_t at;
+  uintptr_t step = kLineBytes;
+  HWY_INLINE void Next() {
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+    at += step;
+  }
+};
+
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose
 // rows of kPanel vectors are `step` numbers apart (kPanel * lanes when packed). b needs no alignment. init(row, vector)
 // gives the start of a sum, done(row, sums of the row) takes it. kFar: b comes from beyond the L2.
 template <int kRows, int kPanels, int kPanel = kPanelVectors, bool kFar = false, class D, class S, class Init,
-          class Done, class T = hn::TFromD<D>>
+          class Done, class Ahead = NothingAhead, class T = hn::TFromD<D>>
 HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
-                     const Init& init, const Done& done) {
+                     const Init& init, const Done& done, Ahead ahead = {}) {
   using V = hn::Vec<D>;
   constexpr int kVectors = kPanels * kPanel;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -74,6 +90,7 @@ HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b,
     for (int v = 0; v < kVectors; ++v) sums[r][v] = init(r, v);
   }
   for (int64_t i = 0; i < k; ++i, b += step) {
+    ahead.Next();
     V factors[kRows];
     for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
     for (int v = 0; v < kVectors; ++v) {

@@ -32,6 +32,10 @@ void Gru::Pack(const GruCell& cell, const GruWeights<T>& weights, PanelPacker<T>
 
 template class PackedRecurrent<Gru, float>;
 template class PackedRecurrent<Gru, double>;
+template class RecurrentWalk<Gru, float>;
+template class RecurrentWalk<Gru, double>;
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Gru, float>>, int);
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Gru, double>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Gru, float>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Gru, double>>, int);
 template void RunRecurrent(std::span<const RecurrentDirection<Gru, float>>, std::span<std::byte>, ThreadTeam*,

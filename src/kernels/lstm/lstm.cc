@@ -54,6 +54,10 @@ void Lstm::Pack(const LstmCell& cell, const LstmWeights<T>& weights, PanelPacker
 
 template class PackedRecurrent<Lstm, float>;
 template class PackedRecurrent<Lstm, double>;
+template class RecurrentWalk<Lstm, float>;
+template class RecurrentWalk<Lstm, double>;
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Lstm, float>>, int);
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Lstm, double>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Lstm, float>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Lstm, double>>, int);
 template void RunRecurrent(std::span<const RecurrentDirection<Lstm, float>>, std::span<std::byte>, ThreadTeam*,

@@ -35,9 +35,19 @@ HWY_INLINE V UpdateGeneralCell(D d, const Lstm::Packed<T>& w, const T* p, const 
   return hn::Mul(gate(1, 1, after, w.cell.f), ActivateVec(d, w.cell.h, after));
 }
 
+// With the default activations. Of floats a gate is one over a sum and tanh a fraction: a product of both takes one
+// division.
 template <class T, class D, class V = hn::Vec<D>>
 HWY_INLINE V UpdatePlainCell(D d, const T* gates, T* c) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if constexpr (sizeof(T) == 4) {
+    const V i = OnePlusExpOfMinus(d, hn::Load(d, gates)), f = OnePlusExpOfMinus(d, hn::Load(d, gates + 2 * lanes));
+    const Fraction<V> candidate = TanhFraction(d, hn::Load(d, gates + 3 * lanes));
+    const V after = hn::Add(hn::Div(hn::Load(d, c), f), hn::Div(candidate.over, hn::Mul(i, candidate.under)));
+    hn::Store(after, d, c);
+    const Fraction<V> out = TanhFraction(d, after);
+    return hn::Div(out.over, hn::Mul(OnePlusExpOfMinus(d, hn::Load(d, gates + lanes)), out.under));
+  }
   const V i = SigmoidVec(d, hn::Load(d, gates)), f = SigmoidVec(d, hn::Load(d, gates + 2 * lanes));
   const V candidate = TanhVec(d, hn::Load(d, gates + 3 * lanes));
   const V after = hn::MulAdd(f, hn::Load(d, c), hn::Mul(i, candidate));

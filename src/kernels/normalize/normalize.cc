@@ -2,33 +2,44 @@
 #include "kernels/normalize/normalize.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
+#include "kernels/dispatch_float.h"
 #include "kernels/elementwise/rows.h"
+#include "kernels/normalize/float_rows.h"
+#include "kernels/reduce/fold_floats.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-template <class Fn>
-void DispatchFloat(TensorType type, Fn&& fn) {
-  switch (type) {
-    case TensorType::kFloat:
-      return fn(std::type_identity<float>());
-    case TensorType::kDouble:
-      return fn(std::type_identity<double>());
-    case TensorType::kFloat16:
-      return fn(std::type_identity<Float16>());
-    case TensorType::kBfloat16:
-      return fn(std::type_identity<BFloat16>());
-    default:
-      assert(false);
-  }
+double FoldedSum(FloatFold fold, const float* x, int64_t n, auto fn) {
+  double sum = 0;
+  for (int64_t i = FoldFloats(fold, x, &sum, n); i < n; ++i) sum += fn(static_cast<double>(x[i]));
+  return sum;
 }
 
+// The sum of a row, of its squares, of its square distances from `center`.
+struct PlainSum {
+  double operator()(double v) const { return v; }
+  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSum, x, n, *this); }
+};
+struct SquareSum {
+  double operator()(double v) const { return v * v; }
+  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSumOfSquares, x, n, *this); }
+};
+struct DeviationSum {
+  double center;
+  double operator()(double v) const { return (v - center) * (v - center); }
+  double operator()(const float* x, int64_t n) const { return SumOfSquaredDeviations(x, n, center); }
+};
+
 // Partial sums that vectorise; their number is fixed, so that the result depends on n alone.
+template <class Fn>
+double SumOfEach(const float* x, int64_t n, Fn fn) {
+  return fn(x, n);
+}
 template <class T, class Fn>
 double SumOfEach(const T* x, int64_t n, Fn fn) {
   constexpr int64_t kLanes = 8;
@@ -55,9 +66,9 @@ void Moments(TensorType type, const void* x, int64_t outer, int64_t channels, in
           total += SumOfEach(static_cast<const T*>(x) + (o * channels + c) * inner, inner, fn);
         return total;
       };
-      const double center = sum([](double v) { return v; }) / count;
+      const double center = sum(PlainSum()) / count;
       mean[c] = center;
-      variance[c] = sum([center](double v) { return (v - center) * (v - center); }) / count;
+      variance[c] = sum(DeviationSum{center}) / count;
     }
   });
 }
@@ -65,8 +76,7 @@ void Moments(TensorType type, const void* x, int64_t outer, int64_t channels, in
 void MeanSquares(TensorType type, const void* x, int64_t row, double* squares, int64_t begin, int64_t end) {
   DispatchFloat(type, [&]<class T>(std::type_identity<T>) {
     for (int64_t r = begin; r < end; ++r)
-      squares[r] =
-          SumOfEach(static_cast<const T*>(x) + r * row, row, [](double v) { return v * v; }) / static_cast<double>(row);
+      squares[r] = SumOfEach(static_cast<const T*>(x) + r * row, row, SquareSum()) / static_cast<double>(row);
   });
 }
 

@@ -2,7 +2,10 @@
 #include "kernels/normalize/normalize.h"
 
 #include <cmath>
+#include <vector>
 
+#include "kernels/isa_test_util.h"
+#include "kernels/normalize/float_rows.h"
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -31,6 +34,33 @@ TEST(Normalize, MomentsMatchTheDefinition) {
       EXPECT_NEAR(variance[c], squares / static_cast<double>(outer * inner), 1e-9);
     }
   }
+}
+
+TEST(Normalize, FloatRowsAreTheDefinition) {
+  ForEachIsa([] {
+    for (const int64_t n : {0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 67, 129}) {
+      const auto size = static_cast<size_t>(n);
+      std::vector<float> x(size + 1), y(size + 2, 77.0f), scale(size + 1), shift(size + 1);
+      for (size_t i = 0; i <= size; ++i) {
+        x[i] = 100 + std::sin(static_cast<float>(i));
+        scale[i] = std::cos(static_cast<float>(i));
+        shift[i] = static_cast<float>(i % 5);
+      }
+      double squares = 0;
+      for (size_t i = 1; i <= size; ++i) squares += std::pow(static_cast<double>(x[i]) - 99.5, 2);
+      EXPECT_NEAR(SumOfSquaredDeviations(x.data() + 1, n, 99.5), squares, 1e-11 * squares);
+      for (const bool shifted : {false, true}) {
+        NormalizeAndScale(x.data() + 1, y.data() + 1, n, 99.5f, 0.3f, scale.data() + 1,
+                          shifted ? shift.data() + 1 : nullptr);
+        for (size_t i = 1; i <= size; ++i) {
+          const float scaled = (x[i] - 99.5f) * 0.3f * scale[i];
+          ASSERT_EQ(y[i], shifted ? scaled + shift[i] : scaled) << n << " " << i;
+        }
+        EXPECT_EQ(y.front(), 77.0f);
+        EXPECT_EQ(y.back(), 77.0f);
+      }
+    }
+  });
 }
 
 TEST(Normalize, MomentsOfNothingAreNaN) {

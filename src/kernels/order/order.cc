@@ -54,9 +54,26 @@ void SelectBest(std::vector<int64_t>& order, int64_t n, int64_t k, const Before&
   }
 }
 
+// The k <= n of [0, n) that come first, in order: for a k so small that each, once found to be among them, may as well
+// be put in its place at once.
+template <class Before>
+void InsertBest(std::vector<int64_t>& order, int64_t n, int64_t k, const Before& before) {
+  order.clear();
+  for (int64_t i = 0; i < n && k > 0; ++i) {
+    if (static_cast<int64_t>(order.size()) == k) {
+      if (!before(i, order.back())) continue;
+      order.pop_back();
+    }
+    auto at = order.end();
+    while (at != order.begin() && before(i, *(at - 1))) --at;
+    order.insert(at, i);
+  }
+}
+
 template <class T>
 void TopKOf(const void* data, void* values, int64_t* indices, int64_t outer, int64_t n, int64_t inner, int64_t k,
             bool greatest) {
+  constexpr int64_t kInserted = 16, kUnstopped = int64_t{1} << 20;
   std::vector<int64_t> order;
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner && !StopRequested(); ++i) {
@@ -65,8 +82,12 @@ void TopKOf(const void* data, void* values, int64_t* indices, int64_t outer, int
         const int compared = CompareOne(Load(x[a * inner]), Load(x[b * inner]));
         return compared == 0 ? a < b : (compared > 0) == greatest;
       };
-      SelectBest(order, n, k, before);
-      SortUnlessStopped(std::span(order), before);
+      if (k <= kInserted && n <= kUnstopped) {
+        InsertBest(order, n, k, before);
+      } else {
+        SelectBest(order, n, k, before);
+        SortUnlessStopped(std::span(order), before);
+      }
       if (StopRequested()) return;
       for (int64_t j = 0; j < k; ++j) {
         const int64_t at = (o * k + j) * inner + i;

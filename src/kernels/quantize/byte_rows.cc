@@ -38,12 +38,12 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const void* x, const ByteScale& from, int6
   return hn::Mul(hn::ConvertTo(d, LoadCentred(d, x, from, i)), hn::Set(d, from.scale));
 }
 
+// Of steps of the scale.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE void StoreBytes(D d, V x, const ByteScale& to, void* y, int64_t i) {
+HWY_INLINE void StoreSteps(D d, V steps, const ByteScale& to, void* y, int64_t i) {
   // More than any byte is away from any zero, and little enough for an int32.
   constexpr float kFar = 1024;
   const hn::RebindToSigned<D> wide;
-  V steps = hn::Div(x, hn::Set(d, to.scale));
   steps = hn::IfThenElseZero(hn::Eq(steps, steps), steps);
   steps = hn::Min(hn::Max(steps, hn::Set(d, -kFar)), hn::Set(d, kFar));
   const auto bytes = hn::Add(hn::NearestInt(steps), hn::Set(wide, to.zero));
@@ -54,6 +54,11 @@ HWY_INLINE void StoreBytes(D d, V x, const ByteScale& to, void* y, int64_t i) {
     const hn::Rebind<uint8_t, D> narrow;
     hn::StoreU(hn::DemoteTo(narrow, bytes), narrow, static_cast<uint8_t*>(y) + i);
   }
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void StoreBytes(D d, V x, const ByteScale& to, void* y, int64_t i) {
+  StoreSteps(d, hn::Div(x, hn::Set(d, to.scale)), to, y, i);
 }
 
 void Quantize(const float* x, int64_t n, const ByteScale& to, void* y) {
@@ -71,7 +76,7 @@ void Requantize(const int32_t* sums, const int32_t* added, const float* factors,
     auto sum = hn::LoadU(wide, sums + i);
     if (added != nullptr) sum = hn::Add(sum, hn::LoadU(wide, added + i));
     const auto factor = factor_step == 0 ? hn::Set(d, factors[0]) : hn::LoadU(d, factors + i);
-    StoreBytes(d, hn::Mul(hn::ConvertTo(d, sum), factor), to, y, i);
+    StoreSteps(d, hn::Mul(hn::ConvertTo(d, sum), factor), to, y, i);
   });
 }
 
@@ -110,16 +115,16 @@ void MultiplyRows(const void* a, int64_t a_step, const ByteScale& of_a, const vo
   Combine<MultiplyFloats>(a, a_step, of_a, b, b_step, of_b, n, to, y);
 }
 
-void AddProducts(const void* x, const ByteScale& from, const int32_t* w, int64_t n, int32_t* sums) {
+void SubtractMultiple(const int32_t* x, int64_t x_step, int32_t factor, int64_t n, int32_t* sums) {
   ForVectors(n, [&](auto d, int64_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(d)> wide;
-    const auto product = hn::Mul(LoadCentred(d, x, from, i), hn::LoadU(wide, w + i));
-    hn::StoreU(hn::Add(hn::LoadU(wide, sums + i), product), wide, sums + i);
+    const auto from = x_step == 0 ? hn::Set(wide, x[0]) : hn::LoadU(wide, x + i);
+    hn::StoreU(hn::Sub(hn::LoadU(wide, sums + i), hn::Mul(from, hn::Set(wide, factor))), wide, sums + i);
   });
 }
 
 const ByteRowKernels& ByteRowsHere() {
-  static const ByteRowKernels rows = {Quantize, Dequantize, Requantize, AddRows, MultiplyRows, AddProducts};
+  static const ByteRowKernels rows = {Quantize, Dequantize, Requantize, AddRows, MultiplyRows, SubtractMultiple};
   return rows;
 }
 

@@ -40,7 +40,7 @@ TEST(ByteRowKernels, EqualTheDefinitionUnderEachIsa) {
           const std::vector<uint8_t> a = Bytes(1, n), b = Bytes(2, n);
           std::mt19937 random(3);
           std::vector<float> x(static_cast<size_t>(n)), floats(x.size()), factors(x.size());
-          std::vector<int32_t> sums(x.size()), added(x.size()), products(x.size(), 5);
+          std::vector<int32_t> sums(x.size()), added(x.size()), less(x.size(), 5), less_one(x.size(), 5);
           for (size_t i = 0; i < x.size(); ++i) {
             x[i] = (static_cast<float>(random() % 4001) - 2000) * 0.25f * to.scale;  // ties, too
             sums[i] = static_cast<int32_t>(random() % 200000) - 100000;
@@ -50,14 +50,17 @@ TEST(ByteRowKernels, EqualTheDefinitionUnderEachIsa) {
           std::vector<uint8_t> y(x.size()), by_one(x.size()), plus(x.size()), times(x.size()), first(x.size());
           rows.quantize(x.data(), n, to, y.data());
           rows.dequantize(a.data(), n, of_a, floats.data());
-          rows.add_products(a.data(), of_a, sums.data(), n, products.data());
+          rows.subtract_multiple(sums.data(), 1, -70000, n, less.data());
+          if (n > 0) rows.subtract_multiple(sums.data(), 0, 3, n, less_one.data());
           for (size_t i = 0; i < x.size(); ++i) {
-            const int32_t from = At(a, i, of_a.is_signed);
+            const auto wrapped = static_cast<uint32_t>(sums[i]) * 70000u + 5u;
             ASSERT_EQ(At(y, i, to.is_signed), Quantized(x[i], to)) << x[i];
-            ASSERT_EQ(floats[i], Floating(from, of_a));
-            ASSERT_EQ(products[i], 5 + (from - of_a.zero) * sums[i]);
+            ASSERT_EQ(floats[i], Floating(At(a, i, of_a.is_signed), of_a));
+            ASSERT_EQ(less[i], static_cast<int32_t>(wrapped));
+            ASSERT_EQ(less_one[i], 5 - 3 * sums[0]);
           }
           if (n == 0) continue;
+          const ByteScale steps = {1, to.zero, to.is_signed};
           rows.requantize(sums.data(), added.data(), factors.data(), 1, n, to, y.data());
           rows.requantize(sums.data(), nullptr, factors.data(), 0, n, to, by_one.data());
           rows.add(a.data(), 1, of_a, b.data(), 1, of_b, n, to, plus.data());
@@ -65,8 +68,8 @@ TEST(ByteRowKernels, EqualTheDefinitionUnderEachIsa) {
           rows.add(a.data(), 0, of_a, b.data(), 1, of_b, n, to, first.data());
           for (size_t i = 0; i < x.size(); ++i) {
             const float fa = Floating(At(a, i, of_a.is_signed), of_a), fb = Floating(At(b, i, of_b.is_signed), of_b);
-            ASSERT_EQ(At(y, i, to.is_signed), Quantized(static_cast<float>(sums[i] + added[i]) * factors[i], to));
-            ASSERT_EQ(At(by_one, i, to.is_signed), Quantized(static_cast<float>(sums[i]) * factors[0], to));
+            ASSERT_EQ(At(y, i, to.is_signed), Quantized(static_cast<float>(sums[i] + added[i]) * factors[i], steps));
+            ASSERT_EQ(At(by_one, i, to.is_signed), Quantized(static_cast<float>(sums[i]) * factors[0], steps));
             ASSERT_EQ(At(plus, i, to.is_signed), Quantized(fa + fb, to));
             ASSERT_EQ(At(times, i, to.is_signed), Quantized(fa * fb, to));
             ASSERT_EQ(At(first, i, to.is_signed), Quantized(Floating(At(a, 0, of_a.is_signed), of_a) + fb, to));

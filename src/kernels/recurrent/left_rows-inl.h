@@ -22,6 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// How a product goes through rows and panels.
+struct Walk {
+  int64_t rows;        // in all
+  int64_t next;        // to the group whose panel comes after this one: 1 or -1
+  bool rows_are_cold;  // nobody has read them lately
+};
+
 // Rows as they are, times weights stored as S.
 template <class S, class T>
 struct LeftRows {
@@ -30,18 +37,34 @@ struct LeftRows {
 
   // Tiles (gemm/tile-inl.h) of kRows rows from `row` on and kPanels groups from `group` on.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
-  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<T>& matrix, const Init& init,
-                        const Done& done) const {
+  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<T>& matrix, const Walk& walk,
+                        const Init& init, const Done& done) const {
     constexpr int kTogether = PanelGroups(kVectors), kWidth = kVectors * (kPanels < kTogether ? kPanels : kTogether);
     const GroupPlace place(group, matrix.groups, kVectors, kVectors * static_cast<int64_t>(hn::Lanes(d)), k);
-    const S* const panel = static_cast<const S*>(matrix.weights) + place.first;
+    const S* const b = static_cast<const S*>(matrix.weights) + place.first;
+    const auto tile = [&]<bool kFar>(std::bool_constant<kFar>, auto ahead) HWY_ATTR {
+      Tile<kRows, kPanels * kVectors / kWidth, kWidth, kFar>(d, rows + row, k, b, k * place.step, place.step, init,
+                                                             done, ahead);
+    };
     // Several rows have enough to do while panels come.
     if constexpr (kRows == 1 && kTogether > 1) {
-      if (far)
-        return Tile<kRows, kPanels * kVectors / kWidth, kWidth, true>(d, rows + row, k, panel, k * place.step,
-                                                                      place.step, init, done);
+      if (far) return tile(std::true_type(), NothingAhead());
     }
-    Tile<kRows, kPanels * kVectors / kWidth, kWidth>(d, rows + row, k, panel, k * place.step, place.step, init, done);
+    if constexpr (kRows > 3)
+      tile(std::false_type(), Ahead<kRows>(row, k, b, k * place.step, walk));
+    else
+      tile(std::false_type(), NothingAhead());
+  }
+
+  // A panel is used by all rows before the next one: by the time that one is needed the first tiles have asked for it,
+  // a part each, and the later ones for rows to come.
+  template <int kRows>
+  LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t panel, const Walk& walk) const {
+    const int64_t part = row / kRows * k * kLineBytes;
+    if (walk.rows > kRows && part < panel * static_cast<int64_t>(sizeof(S)))
+      return {reinterpret_cast<uintptr_t>(b + walk.next * panel) + static_cast<uintptr_t>(part)};
+    if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
+    return {reinterpret_cast<uintptr_t>(b), 0};
   }
 };
 
@@ -57,8 +80,8 @@ struct LeftRows<int8_t, float> {
 
   // The sum of integers is exact; it is scaled once, and what it begins with added then.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
-  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<float>& matrix, const Init& init,
-                        const Done& done) const {
+  HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<float>& matrix, const Walk&,
+                        const Init& init, const Done& done) const {
     constexpr int kAll = kPanels * kVectors, kTogether = PanelGroups(kVectors),
                   kWidth = kVectors * (kPanels < kTogether ? kPanels : kTogether);
     const hn::RebindToSigned<D> di;

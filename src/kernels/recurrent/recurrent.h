@@ -154,6 +154,16 @@ struct RecurrentDirection {
   RecurrentSequence<T> io;
 };
 
+// What a run takes, about, in multiply-adds: with all directions on one thread, the longest of them, and as
+// RunRecurrent shares it among `threads`, the waiting of threads for each other included. A function of sizes only.
+struct RecurrentCost {
+  double alone = 0, longest = 0, shared = 0;
+};
+template <class Kind, class T>
+RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Kind, T>> directions, int threads);
+// A run of fewer multiply-adds is not worth a second thread, and a meeting of threads is worth about so many.
+inline constexpr double kWorthAThread = 4e6, kWorthABarrier = 2.5e4;
+
 // Bytes of scratch RunRecurrent needs for these directions (1 or 2, of any sizes) on up to `threads` participants; a
 // function of sizes only. Nothing when the count overflows.
 template <class Kind, class T>

@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "kernels/recurrent/carver.h"
 #include "kernels/recurrent/panel_packer.h"
-#include "kernels/recurrent/recurrent_variant.h"
+#include "kernels/recurrent/recurrent_walk.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace recurrent {
@@ -21,15 +21,23 @@ inline constexpr int64_t kAheadBytes = 2 << 20;
 inline constexpr int64_t kLeastAhead = 48, kMostAhead = 240;
 // Rows of a part when rows, not hidden units, are split among threads.
 inline constexpr int64_t kPartRows = 16;
-// Multiply-adds of a whole run and of one thread's share of one step that are worth a second thread and a barrier.
-inline constexpr double kWorthAThread = 4e6;
-inline constexpr double kWorthABarrier = 2.5e4;
 inline constexpr int kMaxDirections = 2;
 
 enum class Split { kNone, kDirections, kUnits, kRows };
 
 template <class Kind, class T>
 using Directions = std::span<const RecurrentDirection<Kind, T>>;
+
+// Multiply-adds of one step: those with R, and all.
+struct StepWork {
+  double state, all;
+};
+template <class Kind, class T>
+StepWork StepWorkOf(const RecurrentDirection<Kind, T>& direction) {
+  const auto& w = direction.weights->data();
+  const double units = static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(direction.io.rows);
+  return {units * static_cast<double>(w.hidden_size), units * static_cast<double>(w.hidden_size + w.input_size)};
+}
 
 // How to share the work of all directions among `threads`; from sizes alone. It decides who computes a number, never
 // how.
@@ -39,11 +47,10 @@ Split ChooseSplit(Directions<Kind, T> directions, int threads) {
   double total = 0, step = 0;
   int64_t groups = INT64_MAX, rows = 0;
   for (const auto& direction : directions) {
-    const auto& w = direction.weights->data();
-    const double units = static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(direction.io.rows);
-    total += units * static_cast<double>(w.hidden_size + w.input_size) * static_cast<double>(direction.io.steps);
-    step += units * static_cast<double>(w.hidden_size);
-    groups = std::min(groups, w.groups);
+    const StepWork work = StepWorkOf(direction);
+    total += work.all * static_cast<double>(direction.io.steps);
+    step += work.state;
+    groups = std::min(groups, direction.weights->data().groups);
     rows = std::max(rows, direction.io.rows);
   }
   if (total < kWorthAThread) return Split::kNone;
@@ -140,8 +147,7 @@ RecurrentPart<Kind, T> MakePart(const RecurrentDirection<Kind, T>& direction, in
 }
 
 template <class Kind, class T>
-void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPart<Kind, T>& part,
-                const OwnScratch<T>& own, StepBarrier& barrier, int rank, int width) {
+RecurrentShare<T> ShareOf(const RecurrentPart<Kind, T>& part, const OwnScratch<T>& own, int rank, int width) {
   RecurrentShare<T> share;
   share.group_begin = part.weights->groups * rank / width;
   share.group_end = part.weights->groups * (rank + 1) / width;
@@ -150,13 +156,24 @@ void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPar
     share.codes = own.codes + rank * part.z_rows * own.row_bytes;
     share.row_codes = own.row_codes + rank * part.z_rows;
   }
-  share.barrier = &barrier;
   share.width = width;
-  const RecurrentVariant<Kind>& variant = *direction.weights->variant();
+  return share;
+}
+
+template <class Kind, class T>
+void Call(const RecurrentVariant<Kind>& variant, const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   if constexpr (sizeof(T) == 4)
     (part.weights->storage == WeightStorage::kFull ? variant.f32 : variant.f32_narrow)(part, share);
   else
     variant.f64(part, share);
+}
+
+template <class Kind, class T>
+void RunShareOf(const RecurrentDirection<Kind, T>& direction, const RecurrentPart<Kind, T>& part,
+                const OwnScratch<T>& own, StepBarrier& barrier, int rank, int width) {
+  RecurrentShare<T> share = ShareOf(part, own, rank, width);
+  share.barrier = &barrier;
+  Call(*direction.weights->variant(), part, share);
 }
 
 // Rows [first, first + rows) of one direction on the calling thread.
@@ -214,6 +231,58 @@ PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weigh
   PanelPacker<T> packer(data_, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
   Kind::Pack(cell, weights, packer, data_);
   data_.finite = packer.finite();
+}
+
+template <class Kind, class T>
+RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Kind, T>> directions, int threads) {
+  using namespace recurrent;
+  RecurrentCost cost;
+  double steps = 0;
+  int64_t pieces = 0;
+  const Split split = ChooseSplit<Kind, T>(directions, threads);
+  for (const RecurrentDirection<Kind, T>& direction : directions) {
+    const double work = StepWorkOf(direction).all * static_cast<double>(direction.io.steps);
+    cost.alone += work;
+    cost.longest = std::max(cost.longest, work);
+    steps = std::max(steps, static_cast<double>(direction.io.steps));
+    pieces += PartCount(split, direction.io.rows);
+  }
+  switch (split) {
+    case Split::kNone:
+      cost.shared = cost.alone;
+      break;
+    case Split::kUnits:
+      cost.shared = cost.alone / threads + steps * kWorthABarrier;
+      break;
+    case Split::kDirections:
+    case Split::kRows:
+      cost.shared = cost.alone / static_cast<double>(pieces) * static_cast<double>((pieces - 1) / threads + 1);
+      break;
+  }
+  return cost;
+}
+
+template <class Kind, class T>
+std::optional<int64_t> RecurrentWalk<Kind, T>::ScratchBytes(const RecurrentDirection<Kind, T>& direction) {
+  return recurrent::PartBytes(direction, recurrent::Split::kNone, 1);
+}
+
+template <class Kind, class T>
+RecurrentWalk<Kind, T>::RecurrentWalk(const RecurrentDirection<Kind, T>& direction, std::span<std::byte> scratch)
+    : variant_(direction.weights->variant()) {
+  Carver carver(scratch.data());
+  const recurrent::PartScratch<Kind, T> pieces(direction, direction.io.rows, 1, carver);
+  part_ = recurrent::MakePart(direction, 0, direction.io.rows, pieces);
+  share_ = recurrent::ShareOf(part_, pieces.own, 0, 1);
+}
+
+template <class Kind, class T>
+void RecurrentWalk<Kind, T>::operator()(int64_t begin, int64_t end) noexcept {
+  StepBarrier barrier;
+  share_.barrier = &barrier;
+  share_.begin = begin;
+  share_.end = end;
+  recurrent::Call(*variant_, part_, share_);
 }
 
 template <class Kind, class T>

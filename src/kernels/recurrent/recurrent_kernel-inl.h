@@ -28,9 +28,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What an L2 holds, at least.
-inline constexpr int64_t kL2Bytes = 1 << 20;
-
 // A share's weights, k for each unit and gate, are to be asked for ahead, for they come from beyond the L2. Bytes
 // always need that, floats only where a step reads two matrices `in_turn`: of a single one enough stays in the L2 from
 // step to step.
@@ -46,6 +43,7 @@ template <class Kind, class S, class T>
 struct ProjectOp {
   const RecurrentPart<Kind, T>& part;
   const LeftRows<S, T>& x;
+  int64_t rows, first_group;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
@@ -60,7 +58,8 @@ struct ProjectOp {
       for (int v = 0; v < kPanels * kGates; ++v)
         hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
     };
-    x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, init, done);
+    const Walk walk = {rows, 1, group == first_group};
+    x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, walk, init, done);
   }
 };
 
@@ -92,6 +91,7 @@ struct StateOp {
   const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
   const Update& update;
+  const Walk& walk;
 
   template <int kRows, int kPanels>
   HWY_INLINE void Run(int64_t row, int64_t group) const {
@@ -107,7 +107,7 @@ struct StateOp {
         for (int v = 0; v < kPanels * kVectors; ++v)
           hn::Store(begin(r, v), d, sums + (r * kPanels * kVectors + v) * lanes);
     } else {
-      state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, begin, done);
+      state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, walk, begin, done);
     }
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
@@ -124,9 +124,11 @@ HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>
   for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
   const LeftRows<S, T> left =
       Left(S(), w, share, step.active, w.hidden_size, IsFar<Kind, S>(w, share, w.hidden_size, in_turn), step.before);
+  const bool falling = step.number % 2 != 0;
+  const Walk walk = {step.active, falling ? -1 : 1, false};
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, T, Init, Update>{left, zero, w.hidden_size, matrix, init, update},
-                        step.number % 2 != 0);
+                        StateOp<kVectors, S, T, Init, Update>{left, zero, w.hidden_size, matrix, init, update, walk},
+                        falling);
 }
 
 // activation(z held within the clip of the cell).
@@ -205,15 +207,21 @@ HWY_NOINLINE void EndPart(const RecurrentPart<Kind, T>& part, const RecurrentSha
   }
 }
 
+template <class Kind, class T>
+HWY_INLINE int64_t LongestOf(const RecurrentPart<Kind, T>& part) {
+  return part.rows > 0 ? part.lengths[0] : 0;
+}
+
 template <class S, class Kind, class T>
 HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
   const auto& w = *part.weights;
   const RecurrentSequence<T>& io = *part.io;
   const int64_t stride = w.groups * w.lanes;
-  const int64_t steps = part.rows > 0 ? part.lengths[0] : 0;
+  const int64_t steps = std::min(LongestOf(part), share.end);
   int64_t active = part.rows;
+  while (active > 0 && part.lengths[active - 1] < share.begin) --active;
   const ValueRange x_range = w.shared_ranges ? RangeOfAllX(part) : ValueRange();
-  for (int64_t begin = 0; begin < steps;) {
+  for (int64_t begin = share.begin; begin < steps;) {
     // As many steps as z holds; a step's rows are those that have not ended.
     int64_t end = begin, filled = 0, ahead = active;
     for (; end < steps; ++end) {
@@ -227,7 +235,8 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
     }
     const LeftRows<S, T> x =
         Left(S(), w, share, filled, w.input_size, IsFar<Kind, S>(w, share, w.input_size, false), 0, x_range);
-    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end, ProjectOp<Kind, S, T>{part, x});
+    ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end,
+                              ProjectOp<Kind, S, T>{part, x, filled, share.group_begin});
     const T* z = part.z;
     for (; begin < end; ++begin) {
       const int64_t before = active;
@@ -242,10 +251,12 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
 
 template <class S, class Kind, class T>
 HWY_INLINE void RunShareAs(const RecurrentPart<Kind, T>& part, const RecurrentShare<T>& share) {
-  BeginPart(part, share);
-  if (!share.barrier->Wait(share.width)) return;
+  if (share.begin == 0) {
+    BeginPart(part, share);
+    if (!share.barrier->Wait(share.width)) return;
+  }
   RunSteps<S>(part, share);
-  EndPart(part, share);
+  if (share.end >= LongestOf(part)) EndPart(part, share);
 }
 
 template <class Kind, class T>

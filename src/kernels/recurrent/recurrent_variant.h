@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/recurrent/recurrent.h"
 #include "kernels/recurrent/step_barrier.h"
@@ -42,6 +43,9 @@ struct RecurrentShare {
   RowCode* row_codes = nullptr;  // [z_rows], with kInt8
   StepBarrier* barrier = nullptr;
   int width = 1;
+  // Steps [begin, end) only; those before were done, on the same memory. Initial states belong to the first step, final
+  // ones to the last.
+  int64_t begin = 0, end = std::numeric_limits<int64_t>::max();
 };
 
 // What one instruction set offers.

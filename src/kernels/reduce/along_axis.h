@@ -2,6 +2,7 @@
 // Loops along one axis of a dense array seen as [outer, n, inner]: position of the extreme, running sums.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/elementwise/rows.h"
@@ -40,15 +41,20 @@ void ArgExtreme(const T* x, int64_t* to, int64_t outer, int64_t n, int64_t inner
 template <class T, class A, class Fold>
 void RunningFold(const T* x, T* to, int64_t outer, int64_t n, int64_t inner, bool exclusive, bool reverse, A first,
                  Fold fold) {
+  // Some neighbours at once: they lie beside each other at every step.
+  constexpr int64_t kTogether = 64;
+  A folded[kTogether];
   for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
-      A folded = first;
+    for (int64_t begin = 0; begin < inner; begin += kTogether) {
+      const int64_t count = std::min(kTogether, inner - begin);
+      std::fill_n(folded, count, first);
       for (int64_t step = 0; step < n; ++step) {
-        const int64_t at = (o * n + (reverse ? n - 1 - step : step)) * inner + i;
-        const auto value = static_cast<A>(Load(x[at]));
-        if (exclusive) to[at] = static_cast<T>(folded);
-        folded = fold(folded, value);
-        if (!exclusive) to[at] = static_cast<T>(folded);
+        const int64_t at = (o * n + (reverse ? n - 1 - step : step)) * inner + begin;
+        for (int64_t i = 0; i < count; ++i) {
+          const A before = folded[i];
+          folded[i] = fold(before, static_cast<A>(Load(x[at + i])));
+          to[at + i] = static_cast<T>(exclusive ? before : folded[i]);
+        }
       }
     }
   }

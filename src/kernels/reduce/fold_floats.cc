@@ -49,12 +49,18 @@ HWY_INLINE int64_t All(const float* x, void* to, int64_t n) {
   A& total = *static_cast<A*>(to);
   // Four chains hide what an addition takes.
   constexpr int kChains = 4;
-  if (n < kChains * lanes) return 0;
+  if (n < lanes) return 0;
   V acc[kChains];
   for (V& chain : acc) chain = hn::Set(d, kIsExtreme<kFold> ? total : A(0));
   int64_t i = 0;
   for (; i + kChains * lanes <= n; i += kChains * lanes)
     for (int c = 0; c < kChains; ++c) acc[c] = Step<kFold>(d, acc[c], x + i + c * lanes);
+  for (; i + lanes <= n; i += lanes) acc[0] = Step<kFold>(d, acc[0], x + i);
+  // An extreme may take the same numbers twice.
+  if (kIsExtreme<kFold> && i < n) {
+    acc[0] = Step<kFold>(d, acc[0], x + n - lanes);
+    i = n;
+  }
   if constexpr (kIsExtreme<kFold>) {
     const V best = Extreme<kFold>(d, Extreme<kFold>(d, acc[0], acc[1]), Extreme<kFold>(d, acc[2], acc[3]));
     if (!hn::AllFalse(d, hn::IsNaN(best)))

@@ -63,7 +63,8 @@ struct ReduceRows {
     Acc& total = *static_cast<Acc*>(acc);
     int64_t i = 0;
     if constexpr (kIsFloatFold) {
-      if (n >= 2 * kLanes) i = FoldFloats(Op::kFloatFold, x, acc, n);
+      // Extremes of few are worth a call already.
+      if (n >= (std::is_same_v<Acc, float> ? kLanes / 2 : 2 * kLanes)) i = FoldFloats(Op::kFloatFold, x, acc, n);
     } else if (n >= 2 * kLanes) {
       Acc lanes[kLanes];
       std::fill_n(lanes, kLanes, Op::template Init<T>());

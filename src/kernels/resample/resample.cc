@@ -8,8 +8,23 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 template <class T>
 void Resample(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, const Taps& taps,
               const std::function<void()>& pause) {
-  std::vector<double> sums(static_cast<size_t>(inner));
   const int64_t outputs = taps.outputs();
+  // Neighbours along the axis lie beside each other.
+  if (inner == 1) {
+    for (int64_t o = 0; o < outer; ++o, x += n, y += outputs) {
+      if (pause && (outputs >= 1024 || o % 1024 == 0)) pause();
+      for (int64_t i = 0; i < outputs; ++i) {
+        double sum = 0;
+        for (auto t = static_cast<size_t>(taps.begin[static_cast<size_t>(i)]),
+                  last = static_cast<size_t>(taps.begin[static_cast<size_t>(i) + 1]);
+             t < last; ++t)
+          sum += taps.weight[t] * static_cast<double>(x[taps.index[t]]);
+        y[i] = static_cast<T>(sum);
+      }
+    }
+    return;
+  }
+  std::vector<double> sums(static_cast<size_t>(inner));
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < outputs; ++i) {
       if (pause && (inner >= 1024 || i % 1024 == 0)) pause();

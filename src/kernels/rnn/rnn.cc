@@ -17,6 +17,10 @@ void Rnn::Pack(const RnnCell& cell, const RnnWeights<T>& weights, PanelPacker<T>
 
 template class PackedRecurrent<Rnn, float>;
 template class PackedRecurrent<Rnn, double>;
+template class RecurrentWalk<Rnn, float>;
+template class RecurrentWalk<Rnn, double>;
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Rnn, float>>, int);
+template RecurrentCost RecurrentCostOf(std::span<const RecurrentDirection<Rnn, double>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Rnn, float>>, int);
 template std::optional<int64_t> RecurrentScratchBytes(std::span<const RecurrentDirection<Rnn, double>>, int);
 template void RunRecurrent(std::span<const RecurrentDirection<Rnn, float>>, std::span<std::byte>, ThreadTeam*,

@@ -20,7 +20,7 @@ namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
 // e^x for x <= 0; of doubles one by one.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Exp(D d, V x) {
+HWY_INLINE V ExpOf(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     return ExpOfNegative(d, x);
   } else {
@@ -76,13 +76,13 @@ HWY_INLINE void LongRow(D d, const T* x, T* y, int64_t n, int64_t next, bool log
   for (i = 0; i < whole; i += lanes) {
     hwy::Prefetch(x + next + i);
     hwy::Prefetch(y + next + i);
-    const V e = Exp(d, hn::Sub(hn::LoadU(d, x + i), max));
+    const V e = ExpOf(d, hn::Sub(hn::LoadU(d, x + i), max));
     sum = hn::Add(sum, e);
     if (!log) hn::StoreU(e, d, y + i);
   }
   V last_e = hn::Zero(d);
   if (whole < n) {
-    last_e = Exp(d, hn::Sub(last, max));
+    last_e = ExpOf(d, hn::Sub(last, max));
     sum = hn::Add(sum, hn::IfThenZeroElse(hn::FirstN(d, static_cast<size_t>(lanes - (n - whole))), last_e));
   }
   const T total = hn::GetLane(hn::SumOfLanes(d, sum));
@@ -101,7 +101,7 @@ template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void ShortRow(D d, const T* x, T* y, int64_t n, bool log) {
   const auto v = LoadFew(d, x, n);
   const auto shifted = hn::Sub(v, hn::MaxOfLanes(d, v));
-  const auto e = Exp(d, shifted);
+  const auto e = ExpOf(d, shifted);
   const T total = hn::GetLane(hn::SumOfLanes(d, e));
   StoreFew(log ? hn::Sub(shifted, hn::Set(d, std::log(total))) : hn::Mul(e, hn::Set(d, T(1) / total)), d, y, n);
 }
@@ -127,7 +127,7 @@ HWY_INLINE void TinyRows(D d, const T* x, T* y, bool log) {
   auto max = v[0], sum = hn::Zero(d);
   for (int i = 1; i < kNumbers; ++i) max = hn::Max(v[i], max);
   for (int i = 0; i < kNumbers; ++i) {
-    const auto shifted = hn::Sub(v[i], max), e = Exp(d, shifted);
+    const auto shifted = hn::Sub(v[i], max), e = ExpOf(d, shifted);
     sum = hn::Add(sum, e);
     v[i] = log ? shifted : e;
   }
@@ -188,7 +188,7 @@ HWY_INLINE void ColumnBlock(D d, const T* x, T* y, int64_t n, int64_t few, int64
   for (int64_t j = 0; j < n; ++j) {
     for (int v = 0; v < kVectors; ++v) {
       const V shifted = hn::Sub(load(x + j * stride, v), max[v]);
-      const V e = Exp(d, shifted);
+      const V e = ExpOf(d, shifted);
       sum[v] = hn::Add(sum[v], e);
       store(log ? shifted : e, y + j * stride, v);
     }

@@ -2,12 +2,12 @@
 #include "kernels/window/window.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <type_traits>
 
+#include "kernels/dispatch_float.h"
 #include "kernels/elementwise/rows.h"
 #include "kernels/strided/transpose.h"
 
@@ -25,22 +25,6 @@ void Split(int64_t i, const std::vector<int64_t>& dims, std::vector<int64_t>& in
   for (size_t d = dims.size(); d-- > 0;) {
     index[d] = i % dims[d];
     i /= dims[d];
-  }
-}
-
-template <class Fn>
-void DispatchFloat(TensorType type, Fn&& fn) {
-  switch (type) {
-    case TensorType::kFloat:
-      return fn(std::type_identity<float>());
-    case TensorType::kDouble:
-      return fn(std::type_identity<double>());
-    case TensorType::kFloat16:
-      return fn(std::type_identity<Float16>());
-    case TensorType::kBfloat16:
-      return fn(std::type_identity<BFloat16>());
-    default:
-      assert(false);
   }
 }
 

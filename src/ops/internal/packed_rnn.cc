@@ -8,15 +8,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr RecurrentOperands kOperands{.x = 0,
-                                      .w = 1,
-                                      .r = 2,
-                                      .b = 3,
-                                      .lengths = 4,
-                                      .h0 = 5,
-                                      .c0 = -1,
-                                      .p = -1,
-                                      .names = {"X", "W", "R", "B", "lengths", "initial_h"}};
+constexpr RecurrentOperands kOperands = OnnxOperands(false, "lengths");
 
 RecurrentSpec ReadSpec(const NodeAttributes& attrs) { return PackedSpec(ReadRnnSpec(attrs), kOperands); }
 

@@ -22,7 +22,6 @@ void Run(RunContext& ctx) {
   for (int d = 0; d < axis; ++d) shape.push_back(packed[d]);
   for (const int64_t d : ctx.tensor(2).shape()) shape.push_back(d);
   for (int d = axis + 1; d < packed.rank(); ++d) shape.push_back(packed[d]);
-  std::vector<int64_t> offsets;
   for (int64_t e = 0; e < segments.count(); ++e) {
     const int64_t n = segments.length(e);
     for (size_t i = 0; i < indices.size(); ++i) {
@@ -30,12 +29,16 @@ void Run(RunContext& ctx) {
         ctx.FailInput(2, fmt::format("index {} is {}, outside element {}, which has {} along axis {}", i, indices[i], e,
                                      n, axis));
     }
-    for (int64_t o = 0; o < view.outer && view.inner > 0; ++o) {
-      for (const int64_t index : indices)
-        offsets.push_back((o * view.n + segments.start(e) + (index < 0 ? index + n : index)) * view.inner);
-    }
   }
-  GatherSegments(ctx, offsets, view.inner, std::move(shape));
+  const auto count = std::ssize(indices);
+  GatherSegments(ctx, view.inner, std::move(shape), [&](int64_t first, std::span<int64_t> into) {
+    for (int64_t& offset : into) {
+      const int64_t index = indices[static_cast<size_t>(first % count)], o = first / count % view.outer,
+                    e = first / count / view.outer;
+      offset = (o * view.n + segments.start(e) + (index < 0 ? index + segments.length(e) : index)) * view.inner;
+      ++first;
+    }
+  });
 }
 
 void ShapeRule(InferScope& scope) {

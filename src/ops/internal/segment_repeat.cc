@@ -18,13 +18,17 @@ void Run(RunContext& ctx) {
   if (shape[axis] != 1) ctx.FailInput(0, fmt::format("dim {} must be 1, got {}", axis + 1, ctx.tensor(0).TypeString()));
   const AxisView view = ViewAlong(shape, axis);
   shape[axis] = segments.total();
-  std::vector<int64_t> offsets;
-  if (view.inner > 0) offsets.reserve(static_cast<size_t>(view.outer * segments.total()));
-  for (int64_t o = 0; o < view.outer && view.inner > 0; ++o) {
-    for (int64_t e = 0; e < segments.count(); ++e)
-      offsets.insert(offsets.end(), static_cast<size_t>(segments.length(e)), (e * view.outer + o) * view.inner);
-  }
-  GatherSegments(ctx, offsets, view.inner, std::move(shape));
+  GatherSegments(ctx, view.inner, std::move(shape), [&](int64_t first, std::span<int64_t> into) {
+    int64_t o = first / segments.total(), place = first % segments.total();
+    int64_t e = segments.At(place);
+    for (int64_t& offset : into) {
+      while (place >= segments.start(e + 1)) ++e;
+      offset = (e * view.outer + o) * view.inner;
+      if (++place < segments.total()) continue;
+      place = e = 0;
+      ++o;
+    }
+  });
 }
 
 void ShapeRule(InferScope& scope) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/checked.h"
 #include "kernels/indexed/indexed.h"
@@ -42,18 +43,22 @@ AxisView ViewAlong(const Shape& shape, int axis) {
   return {DimsProduct(shape.dims(), 0, axis), shape[axis], DimsProduct(shape.dims(), axis + 1, shape.rank())};
 }
 
-void GatherSegments(RunContext& ctx, std::span<const int64_t> offsets, int64_t row, Shape shape) {
+void GatherSegments(RunContext& ctx, int64_t row, Shape shape,
+                    FunctionRef<void(int64_t first, std::span<int64_t> into)> offsets) {
   const Tensor from = ctx.tensor(0);
   Tensor& out = ctx.AllocateOutput(0, from.dtype(), std::move(shape));
   if (out.NumElements() == 0) return;
   auto* const to = static_cast<std::byte*>(out.mutable_data());
   const size_t bytes = static_cast<size_t>(row) * onnx_optim::BytesOf(from.dtype());
-  ctx.ParallelFor(
-      static_cast<int64_t>(offsets.size()), std::max<int64_t>(1, kElementGrain / row), [&](int64_t begin, int64_t end) {
-        const auto first = static_cast<size_t>(begin);
-        kernels::GatherRows(from.dtype(), from.data(), offsets.subspan(first, static_cast<size_t>(end - begin)), row,
-                            to + first * bytes);
-      });
+  ctx.ParallelFor(out.NumElements() / row, std::max<int64_t>(1, kElementGrain / row), [&](int64_t begin, int64_t end) {
+    std::array<int64_t, 256> block;
+    while (begin < end) {
+      const auto rows = std::span(block).first(static_cast<size_t>(std::min<int64_t>(std::ssize(block), end - begin)));
+      offsets(begin, rows);
+      kernels::GatherRows(from.dtype(), from.data(), rows, row, to + static_cast<size_t>(begin) * bytes);
+      begin += std::ssize(rows);
+    }
+  });
 }
 
 OptimDim SegmentCount(InferScope& scope, int i) {

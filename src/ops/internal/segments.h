@@ -5,9 +5,12 @@
 // in the dims of an element, from the back when negative.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "ops/op_helpers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -23,6 +26,8 @@ struct Segments {
   int64_t total() const { return starts.back(); }
   int64_t start(int64_t e) const { return starts[static_cast<size_t>(e)]; }
   int64_t length(int64_t e) const { return starts[static_cast<size_t>(e) + 1] - starts[static_cast<size_t>(e)]; }
+  // The element that has this place.
+  int64_t At(int64_t place) const { return std::ranges::upper_bound(starts, place) - starts.begin() - 1; }
 };
 
 // From the lengths in input i; InvalidArgument when one is negative, for another rank than 1, and for a sum beyond 64
@@ -39,8 +44,10 @@ struct AxisView {
 };
 AxisView ViewAlong(const Shape& shape, int axis);
 
-// Output 0 = `row` elements of input 0 from each of the offsets, as a tensor of this shape.
-void GatherSegments(RunContext& ctx, std::span<const int64_t> offsets, int64_t row, Shape shape);
+// Output 0, of this shape = rows of `row` elements of input 0. `offsets(first, into)` says where the rows from number
+// `first` on begin in the input; it is called on any thread, for few rows at a time.
+void GatherSegments(RunContext& ctx, int64_t row, Shape shape,
+                    FunctionRef<void(int64_t first, std::span<int64_t> into)> offsets);
 
 // Shape rules: N, from the lengths in input i.
 OptimDim SegmentCount(InferScope& scope, int i);

@@ -7,12 +7,13 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 struct NotFn {
-  template <class T>
-  T operator()(T x) const {
-    return !x;
-  }
+  uint8_t operator()(uint8_t x) const { return x ^ 1; }
 };
-void Run(RunContext& ctx) { RunUnary<NotFn, TypeList<bool>>(ctx); }
+// A bool is a byte of 0 or 1, many of which are turned at once.
+void Run(RunContext& ctx) {
+  const NotFn fn;
+  RunRows(ctx, 1, TensorType::kBool, kernels::UnaryRow<NotFn, uint8_t, uint8_t>, &fn);
+}
 
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) {
   if (!x[0].IsInt()) return std::nullopt;

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ceil: the least whole number not below each element.
 // https://onnx.ai/onnx/operators/onnx__Ceil.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct CeilFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::ceil(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<CeilFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kCeil}); }
 
 void ShapeRule(InferScope& scope) { UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::CeilFloat); }
 

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Celu: x, alpha (e^(x / alpha) - 1) where x is negative. Version 12 takes float alone.
 // https://onnx.ai/onnx/operators/onnx__Celu.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct CeluFn {
-  float alpha;
-  template <class T>
-  T operator()(T x) const {
-    const T scale = static_cast<T>(alpha);
-    return x < T(0) ? scale * std::expm1(x / scale) : x;
-  }
-};
-void Run(RunContext& ctx) { RunUnary(ctx, CeluFn{ctx.attrs().Float("alpha", 1)}); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kCelu, ctx.attrs().Float("alpha", 1)}); }
 
 }  // namespace
 

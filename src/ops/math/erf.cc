@@ -2,24 +2,25 @@
 // Erf: the error function of each element; of integers, truncated.
 // https://onnx.ai/onnx/operators/onnx__Erf.html
 #include <cmath>
-#include <type_traits>
 
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ErfFn {
+struct WholeErfFn {
   template <class T>
   T operator()(T x) const {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(std::erf(static_cast<double>(x)));
-    } else {
-      return std::erf(x);
-    }
+    return static_cast<T>(std::erf(static_cast<double>(x)));
   }
 };
-void Run(RunContext& ctx) { RunUnary<ErfFn, NumericList>(ctx); }
+void Run(RunContext& ctx) {
+  if (onnx_optim::IsFloatTensorType(ctx.tensor(0).dtype()))
+    RunFunction(ctx, {kernels::FunctionKind::kErf});
+  else
+    RunUnary<WholeErfFn, IntList>(ctx);
+}
 
 }  // namespace
 

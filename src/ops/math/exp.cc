@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exp: e to the power of each element.
 // https://onnx.ai/onnx/operators/onnx__Exp.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ExpFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::exp(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<ExpFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kExp}); }
 
 }  // namespace
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floor: the greatest whole number not above each element.
 // https://onnx.ai/onnx/operators/onnx__Floor.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct FloorFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::floor(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<FloorFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kFloor}); }
 
 void ShapeRule(InferScope& scope) {
   UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::FloorFloat);

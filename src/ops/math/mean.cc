@@ -2,16 +2,11 @@
 // Mean: the mean of any number of inputs, element by element with broadcasting.
 // https://onnx.ai/onnx/operators/onnx__Mean.html
 #include "ops/math/elementwise_op.h"
+#include "ops/math/sum_fn.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct SumFn {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
 struct DivideFn {
   int count;
   template <class T>

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mish: x tanh(log(1 + e^x)).
 // https://onnx.ai/onnx/operators/onnx__Mish.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct MishFn {
-  template <class T>
-  T operator()(T x) const {
-    const T softplus = (x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::abs(x)));
-    return x * std::tanh(softplus);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<MishFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kMish}); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/cast/cast.h"
+#include "ops/math/activation_op.h"
 #include "ops/math/axis_broadcast.h"
 #include "ops/math/elementwise_op.h"
 
@@ -39,22 +40,21 @@ struct WholePowFn {
     return static_cast<T>(result);
   }
 };
-struct SquareFn {
-  template <class T>
-  T operator()(T x) const {
-    return x * x;
-  }
-};
 
-bool IsScalarTwo(const Tensor& y) {
-  return y.rank() == 0 && y.dtype() == TensorType::kFloat && y.View<float>()[0] == 2.0f;
+// What a power that is one number makes of a vector of x at once.
+std::optional<kernels::FunctionKind> ProductOf(const Tensor& y, int rank) {
+  if (y.NumElements() != 1 || y.rank() > rank || y.dtype() != TensorType::kFloat) return std::nullopt;
+  const float power = y.View<float>()[0];
+  if (power == 2.0f) return kernels::FunctionKind::kSquare;
+  if (power == 3.0f) return kernels::FunctionKind::kCube;
+  return std::nullopt;
 }
 
 void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(0).dtype();
   const Tensor y = ctx.tensor(1);
   const bool floats = onnx_optim::IsFloatTensorType(type);
-  if (floats && IsScalarTwo(y)) return RunUnary<SquareFn>(ctx);
+  if (const auto product = ProductOf(y, ctx.tensor(0).rank()); floats && product) return RunFunction(ctx, {*product});
   if (floats && y.dtype() == type) return RunBinary<PowFn, FloatList>(ctx);
   const bool whole = !floats && !onnx_optim::IsFloatTensorType(y.dtype());
   Tensor exponent(whole ? TensorType::kInt64 : TensorType::kDouble, y.shape());

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Round: the nearest whole number; halves go to the even one.
 // https://onnx.ai/onnx/operators/onnx__Round.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct RoundFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::nearbyint(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<RoundFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kRound}); }
 
 void ShapeRule(InferScope& scope) {
   UnaryShape(scope, nullptr, TensorType::kUndefined, onnx_optim::shapes::RoundFloat);

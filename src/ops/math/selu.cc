@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selu: gamma x, gamma alpha (e^x - 1) where x is negative.
 // https://onnx.ai/onnx/operators/onnx__Selu.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct SeluFn {
-  float alpha, gamma;
-  template <class T>
-  T operator()(T x) const {
-    const T scale = static_cast<T>(gamma);
-    return x < T(0) ? scale * static_cast<T>(alpha) * std::expm1(x) : scale * x;
-  }
-};
 // The defaults are the floats nearest to the constants of the paper that defines the function.
 void Run(RunContext& ctx) {
-  RunUnary(ctx, SeluFn{ctx.attrs().Float("alpha", 1.67326319217681884765625f),
-                       ctx.attrs().Float("gamma", 1.05070102214813232421875f)});
+  RunFunction(ctx, {kernels::FunctionKind::kSelu, ctx.attrs().Float("alpha", 1.67326319217681884765625f),
+                    ctx.attrs().Float("gamma", 1.05070102214813232421875f)});
 }
 
 }  // namespace

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sin: the sine of each element, in radians.
 // https://onnx.ai/onnx/operators/onnx__Sin.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct SinFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::sin(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<SinFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kSin}); }
 
 }  // namespace
 

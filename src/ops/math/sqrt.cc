@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sqrt: the square root of each element, NaN for a negative one.
 // https://onnx.ai/onnx/operators/onnx__Sqrt.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct SqrtFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::sqrt(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<SqrtFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kSqrt}); }
 
 }  // namespace
 

@@ -2,16 +2,11 @@
 // Sum: the sum of any number of inputs, element by element with broadcasting.
 // https://onnx.ai/onnx/operators/onnx__Sum.html
 #include "ops/math/elementwise_op.h"
+#include "ops/math/sum_fn.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct SumFn {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
 void Run(RunContext& ctx) {
   Dispatch(FloatList(), ctx.tensor(0).dtype(), [&]<class T>(std::type_identity<T>) {
     const SumFn fn;

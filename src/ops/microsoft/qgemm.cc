@@ -28,14 +28,11 @@ Tensor Turned(const Tensor& matrix) {
   return turned;
 }
 
-// What is added to row i of [m,n]; `row` may serve as its memory.
-const int32_t* AddedRow(const Tensor& c, int64_t i, int64_t n, std::vector<int32_t>& row) {
-  if (!c.defined()) return nullptr;
+// What is added to row i of [m,n].
+std::vector<int32_t> AddedRow(const Tensor& c, int64_t i, int64_t n) {
   const bool by_row = c.rank() == 2 && c.dim(0) != 1, by_column = c.rank() >= 1 && c.dim(c.rank() - 1) != 1;
   const int32_t* const from = c.View<int32_t>().data() + (by_row ? i * c.dim(1) : 0);
-  if (by_column || n == 1) return from;
-  row.assign(static_cast<size_t>(n), from[0]);
-  return row.data();
+  return by_column ? std::vector<int32_t>(from, from + n) : std::vector<int32_t>(static_cast<size_t>(n), from[0]);
 }
 
 void Run(RunContext& ctx) {
@@ -49,30 +46,41 @@ void Run(RunContext& ctx) {
   const int64_t m = plan.product.m, n = plan.product.n;
   const Tensor a = turns.a ? Turned(ctx.tensor(0)) : ctx.tensor(0), c = ctx.HasInput(6) ? ctx.tensor(6) : Tensor();
   if (c.defined()) CheckAddend(ctx, 6, m, n);
-  const Tensor sums = IntegerProduct(ctx, plan, a, 2, 3, 5);
-  const Granularity columns(ctx, 4, Shape{plan.product.k, n}, false);
-  const float alpha = ctx.attrs().Float("alpha", 1), a_scale = ctx.tensor(1).View<float>()[0];
-  std::vector<float> factors;
-  for (int64_t j = 0; j < n; ++j)
-    factors.push_back(a_scale * ctx.tensor(4).View<float>()[static_cast<size_t>(columns.PlaceOf(j))] * alpha);
+  static_cast<void>(Granularity(ctx, 4, Shape{plan.product.k, n}, false));
   const bool floats = !ctx.HasInput(7);
   const TensorType type = floats ? TensorType::kFloat : ctx.tensor(ctx.HasInput(8) ? 8 : 0).dtype();
   const kernels::ByteScale to = floats ? kernels::ByteScale() : ReadByteScale(ctx, 7, 8, type);
+  const std::vector<float> factors =
+      LineScales(ctx.tensor(4).View<float>(), n,
+                 ctx.tensor(1).View<float>()[0] * ctx.attrs().Float("alpha", 1) / (floats ? 1 : to.scale));
   Tensor& y = ctx.AllocateOutput(0, type, plan.shape);
-  if (y.NumElements() == 0) return;
-  ctx.ParallelFor(m, std::max<int64_t>(1, kElementGrain / n), [&](int64_t begin, int64_t end) {
+  auto* const bytes = static_cast<uint8_t*>(y.mutable_data());
+  // What is the same for each row is added with what zero points ask for.
+  const bool c_by_row = c.defined() && c.rank() == 2 && c.dim(0) != 1;
+  std::vector<int32_t> added;
+  if (c.defined() && !c_by_row) added = AddedRow(c, 0, n);
+  IntegerProduct(ctx, plan, a, 2, 3, 5, added, [&](const ByteSums& s) {
     std::vector<int32_t> row;
-    for (int64_t i = begin; i < end; ++i) {
-      const int32_t* const sum = sums.View<int32_t>().data() + i * n;
-      const int32_t* const added = AddedRow(c, i, n, row);
-      if (!floats) {
-        kernels::ActiveByteRowKernels().requantize(sum, added, factors.data(), 1, n, to,
-                                                   static_cast<uint8_t*>(y.mutable_data()) + i * n);
-        continue;
+    for (int64_t i = 0; i < s.rows; ++i) {
+      const int32_t* sums = s.sums + i * s.step;
+      const int32_t* rest = s.added;
+      if (c_by_row || floats) {
+        row = c_by_row ? AddedRow(c, s.row + i, n) : std::vector<int32_t>(static_cast<size_t>(n));
+        row.erase(row.begin(), row.begin() + s.column);
+        for (int64_t j = 0; j < s.columns; ++j) {
+          int32_t& sum = row[static_cast<size_t>(j)];
+          sum = WrapAdd(WrapAdd(sums[j], sum), rest != nullptr ? rest[j] : 0);
+        }
+        sums = row.data();
+        rest = nullptr;
       }
-      float* const out = y.MutableView<float>().data() + i * n;
-      for (int64_t j = 0; j < n; ++j)
-        out[j] = static_cast<float>(WrapAdd(sum[j], added != nullptr ? added[j] : 0)) * factors[static_cast<size_t>(j)];
+      const float* const steps = factors.data() + s.column;
+      const int64_t at = (s.row + i) * n + s.column;
+      if (!floats)
+        kernels::ActiveByteRowKernels().requantize(sums, rest, steps, 1, s.columns, to, bytes + at);
+      else
+        for (int64_t j = 0; j < s.columns; ++j)
+          y.MutableView<float>()[static_cast<size_t>(at + j)] = static_cast<float>(sums[j]) * steps[j];
     }
   });
 }

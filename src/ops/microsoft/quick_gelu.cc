@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuickGelu: x times the sigmoid of alpha x; alpha is 1.702 unless given.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QuickGelu
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 #include "ops/microsoft/microsoft_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct QuickGeluFn {
-  float alpha;
-  template <class T>
-  T operator()(T x) const {
-    return x / (T(1) + std::exp(static_cast<T>(-alpha) * x));
-  }
-};
-void Run(RunContext& ctx) { RunUnary(ctx, QuickGeluFn{ctx.attrs().Float("alpha", 1.702f)}); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kSwish, ctx.attrs().Float("alpha", 1.702f)}); }
 
 }  // namespace
 

@@ -15,16 +15,8 @@ namespace {
 constexpr std::string_view kInts = "int64_vocabulary", kStrings = "string_vocabulary";
 using ValueList = TypeList<float, double, int64_t, std::string>;
 
-struct Vocabulary : OpState {
-  explicit Vocabulary(const Map& places_in) : places(places_in) {}
-  Map places;  // from each word to its place
-};
-
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
-  const Tensor words = ReadLabels(ctx.attrs(), kInts, kStrings);
-  Sequence places(TensorType::kInt64);
-  for (int64_t i = 0; i < words.NumElements(); ++i) places.Append(Tensor::Scalar(i));
-  return std::make_unique<Vocabulary>(Map(words, std::move(places)));
+  return std::make_unique<LabelPlaces>(ReadLabels(ctx.attrs(), kInts, kStrings));
 }
 
 // The place of each key of the map.
@@ -42,7 +34,7 @@ std::vector<int64_t> Places(const RunContext& ctx, const Map& map, const Map& vo
 }
 
 void Run(RunContext& ctx) {
-  const Map& vocabulary = ctx.state<Vocabulary>().places;
+  const Map& vocabulary = ctx.state<LabelPlaces>().places;
   const Map& map = ctx.input(0).map();
   if (map.key_type() != vocabulary.key_type())
     ctx.FailInput(0, fmt::format("must have keys of the type of the vocabulary, {}, got {}",

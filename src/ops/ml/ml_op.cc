@@ -73,6 +73,16 @@ Tensor ReadLabels(const NodeAttributes& attrs, std::string_view ints, std::strin
   return texts.empty() ? VectorOf(numbers) : VectorOf(texts);
 }
 
+namespace {
+Sequence Numbers(int64_t count) {
+  Sequence numbers(TensorType::kInt64);
+  for (int64_t i = 0; i < count; ++i) numbers.Append(Tensor::Scalar(i));
+  return numbers;
+}
+}  // namespace
+
+LabelPlaces::LabelPlaces(const Tensor& labels) : places(labels, Numbers(labels.NumElements())) {}
+
 int64_t CountLabels(const NodeAttributes& attrs, std::string_view ints, std::string_view strings) {
   return static_cast<int64_t>(std::max(attrs.Strings(strings).size(), attrs.Ints(ints).size()));
 }

@@ -24,6 +24,11 @@ Tensor VectorOf(const std::vector<T>& values) {
 
 // The labels in exactly one of two attributes (InvalidArgument otherwise): a vector of int64 or strings.
 Tensor ReadLabels(const NodeAttributes& attrs, std::string_view ints, std::string_view strings);
+// The same as a map from each label to its place.
+struct LabelPlaces : OpState {
+  explicit LabelPlaces(const Tensor& labels);
+  Map places;
+};
 // How many there are, and of which type, without reading them.
 int64_t CountLabels(const NodeAttributes& attrs, std::string_view ints, std::string_view strings);
 TensorType LabelType(const NodeAttributes& attrs, std::string_view strings);

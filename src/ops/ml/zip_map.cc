@@ -10,20 +10,12 @@ namespace {
 
 constexpr std::string_view kInts = "classlabels_int64s", kStrings = "classlabels_strings";
 
-struct Keys : OpState {
-  explicit Keys(const Map& places_in) : places(places_in) {}
-  Map places;  // from each label to its column
-};
-
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) {
-  const Tensor labels = ReadLabels(ctx.attrs(), kInts, kStrings);
-  Sequence columns(TensorType::kInt64);
-  for (int64_t i = 0; i < labels.NumElements(); ++i) columns.Append(Tensor::Scalar(i));
-  return std::make_unique<Keys>(Map(labels, std::move(columns)));
+  return std::make_unique<LabelPlaces>(ReadLabels(ctx.attrs(), kInts, kStrings));
 }
 
 void Run(RunContext& ctx) {
-  const Map& places = ctx.state<Keys>().places;
+  const Map& places = ctx.state<LabelPlaces>().places;
   const MlRows rows = ReadRows(ctx, TensorType::kFloat);
   if (rows.features != places.size())
     ctx.FailInput(

@@ -4,27 +4,14 @@
 #include <limits>
 
 #include "ops/nn/global_pool_op.h"
-#include "ops/op_helpers.h"
-#include "ops/type_dispatch.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) {
-  const Tensor x = ctx.tensor(0);
-  const Planes planes = PlanesOf(ctx);
-  Tensor& y = ctx.AllocateOutput(0, x.dtype(), planes.pooled);
-  Dispatch(FloatList(), x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T* from = x.View<T>().data();
-    for (T& to : y.MutableView<T>()) {
-      double total = -std::numeric_limits<double>::infinity();
-      for (int64_t i = 0; i < planes.inner; ++i) {
-        const auto value = static_cast<double>(*from++);
-        total = value > total || value != value ? value : total;
-      }
-      to = static_cast<T>(total);
-    }
-  });
+  FoldPlanes(
+      ctx, -std::numeric_limits<double>::infinity(),
+      [](double most, double x) { return x > most || x != x ? x : most; }, [](double most, int64_t) { return most; });
 }
 
 }  // namespace

@@ -15,41 +15,42 @@ std::string Groups(const NodeProto& node) {
   const int64_t groups = NodeAttributes(node).Int("num_groups");
   if (groups < 1) FailAttribute("num_groups", fmt::format("is {}, must be 1 or more", groups));
   return fmt::format(R"(
-  grouped_shape = Constant <value_ints: ints = [0, {}, -1]> ()
-  grouped = Reshape (X, grouped_shape)
-  shape = Shape (X))",
+  shape = Shape (X)
+  instances = Shape <start: int = 0, end: int = 1> (X)
+  channel_count = Shape <start: int = 1, end: int = 2> (X)
+  of_channel = Shape <start: int = 2> (X)
+  channel_size = ReduceProd <keepdims: int = 1> (of_channel)
+  groups = Constant <value_ints: ints = [{}]> ()
+  group_channels = Div (channel_count, groups)
+  group_size = Mul (group_channels, channel_size)
+  grouped_shape = Concat <axis: int = 0> (instances, groups, group_size)
+  grouped = Reshape <allowzero: int = 1> (X, grouped_shape))",
                      groups);
 }
 
 std::string ByGroup(const NodeProto& node, int64_t /*opset*/) {
   return "<epsilon: float = 1e-5> (X, scale, bias) => (Y) {" + Groups(node) + R"(
   normalized = InstanceNormalization <epsilon: float = @epsilon> (grouped, scale, bias)
-  Y = Reshape (normalized, shape)
+  Y = Reshape <allowzero: int = 1> (normalized, shape)
 })";
 }
 
 std::string ByChannel(const NodeProto& node, int64_t /*opset*/) {
-  const int64_t groups = NodeAttributes(node).Int("num_groups");
-  return "<epsilon: float = 1e-5> (X, scale, bias) => (Y) {" + Groups(node) +
-         fmt::format(R"(
-  count = Constant <value_ints: ints = [{}]> ()
-  one = Constant <value: tensor = float[1] {{1}}> ()
-  ones_float = Expand (one, count)
+  return "<epsilon: float = 1e-5> (X, scale, bias) => (Y) {" + Groups(node) + R"(
+  one = Constant <value: tensor = float[1] {1}> ()
+  ones_float = Expand (one, groups)
   ones = CastLike (ones_float, X)
   zeros = Sub (ones, ones)
   normalized = InstanceNormalization <epsilon: float = @epsilon> (grouped, ones, zeros)
-  by_channel = Constant <value_ints: ints = [0, 0, -1]> ()
-  flat = Reshape (X, by_channel)
-  flat_shape = Shape (flat)
-  channels = Reshape (normalized, flat_shape)
+  by_channel = Concat <axis: int = 0> (instances, channel_count, channel_size)
+  channels = Reshape <allowzero: int = 1> (normalized, by_channel)
   axis = Constant <value_ints: ints = [1]> ()
   scale_column = Unsqueeze (scale, axis)
   bias_column = Unsqueeze (bias, axis)
   scaled = Mul (channels, scale_column)
   shifted = Add (scaled, bias_column)
-  Y = Reshape (shifted, shape)
-}})",
-                     groups);
+  Y = Reshape <allowzero: int = 1> (shifted, shape)
+})";
 }
 
 OpDef VersionOf(int since, std::vector<AttrDef> attributes, std::string (*body)(const NodeProto&, int64_t)) {

@@ -11,7 +11,8 @@ namespace {
 void Run(RunContext& ctx) {
   const Tensor x = ctx.tensor(0);
   if (x.rank() < 2) ctx.FailInput(0, fmt::format("must have rank 2 or more, got {}", x.TypeString()));
-  const int64_t channels = x.dim(1), rows = x.dim(0) * channels, inner = DimsProduct(x.shape().dims(), 2, x.rank());
+  const int64_t channels = x.dim(1), inner = DimsProduct(x.shape().dims(), 2, x.rank());
+  const int64_t rows = x.NumElements() == 0 ? 0 : x.dim(0) * channels;
   const std::vector<double> scale = ReadChannels(ctx, 1, channels), bias = ReadChannels(ctx, 2, channels);
   const ChannelMoments moments = MomentsOf(ctx, x, 1, rows, inner);
   std::vector<double> factor = InverseDeviation(moments.variance, ctx.attrs().Float("epsilon", 1e-5f)), shift;

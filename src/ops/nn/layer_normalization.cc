@@ -23,9 +23,7 @@ void Run(RunContext& ctx) {
   const ChannelMoments moments = MomentsOf(ctx, x, 1, split.rows, split.row);
   const std::vector<double> inverse = InverseDeviation(moments.variance, ctx.attrs().Float("epsilon", 1e-5f));
   Tensor y(x.dtype(), x.shape());
-  NormalizeInto(ctx, x, y, 1, split.rows, split.row, moments.mean, inverse);
-  CombineWith(ctx, y, 1, true);
-  if (ctx.HasInput(2)) CombineWith(ctx, y, 2, false);
+  NormalizeScaledInto(ctx, x, y, split.rows, split.row, moments.mean, inverse, 1, ctx.HasInput(2) ? 2 : -1);
   ctx.SetOutput(0, std::move(y));
   Shape kept = x.shape();
   for (int d = split.axis; d < kept.rank(); ++d) kept[d] = 1;

@@ -9,6 +9,7 @@
 
 #include "kernels/cast/cast.h"
 #include "kernels/elementwise/rows.h"
+#include "kernels/normalize/float_rows.h"
 #include "kernels/normalize/normalize.h"
 #include "ops/as_type.h"
 #include "ops/type_dispatch.h"
@@ -74,14 +75,45 @@ void CombineWith(RunContext& ctx, Tensor& y, int i, bool multiply) {
   });
 }
 
+void NormalizeScaledInto(RunContext& ctx, const Tensor& x, Tensor& y, int64_t rows, int64_t row,
+                         const std::vector<double>& center, const std::vector<double>& factor, int scale, int shift) {
+  const auto is_row = [&](int i) {
+    const Tensor& t = ctx.tensor(i);
+    const auto dims = x.shape().dims();
+    return t.dtype() == TensorType::kFloat && t.NumElements() == row && t.rank() <= x.rank() &&
+           std::ranges::equal(t.shape().dims(), dims.last(static_cast<size_t>(t.rank())));
+  };
+  if (x.dtype() == TensorType::kFloat && is_row(scale) && (shift < 0 || is_row(shift))) {
+    const float* const from = x.View<float>().data();
+    float* const to = y.MutableView<float>().data();
+    const float* const scales = ctx.tensor(scale).View<float>().data();
+    const float* const shifts = shift < 0 ? nullptr : ctx.tensor(shift).View<float>().data();
+    const int64_t grain = std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, row));
+    ctx.ParallelFor(rows, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        kernels::NormalizeAndScale(from + r * row, to + r * row, row,
+                                   static_cast<float>(center[static_cast<size_t>(r)]),
+                                   static_cast<float>(factor[static_cast<size_t>(r)]), scales, shifts);
+    });
+    return;
+  }
+  NormalizeInto(ctx, x, y, 1, rows, row, center, factor);
+  y = AsType(y, ctx.tensor(scale).dtype());
+  CombineWith(ctx, y, scale, true);
+  if (shift >= 0) CombineWith(ctx, y, shift, false);
+}
+
 RowSplit SplitAtAxis(const RunContext& ctx, const Shape& shape) {
   const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", -1), shape.rank());
-  return {axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
+  RowSplit split{axis, DimsProduct(shape.dims(), 0, axis), DimsProduct(shape.dims(), axis, shape.rank())};
+  bool asked = split.row > 0;
+  for (int i = 1; i < ctx.output_size(); ++i) asked = asked || ctx.HasOutput(i);
+  if (!asked) split.rows = 0;
+  return split;
 }
 
 std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {
   const Tensor x = ctx.tensor(0);
-  const TensorType type = ctx.tensor(1).dtype();
   const RowSplit split = SplitAtAxis(ctx, x.shape());
   std::vector<double> squares(static_cast<size_t>(split.rows));
   const int64_t grain = std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, split.row));
@@ -90,9 +122,7 @@ std::vector<double> NormalizeByRootMeanSquare(RunContext& ctx) {
   });
   Tensor y(x.dtype(), x.shape());
   std::vector<double> inverse = InverseDeviation(squares, ctx.attrs().Float("epsilon", 1e-5f));
-  NormalizeInto(ctx, x, y, 1, split.rows, split.row, std::vector<double>(squares.size()), inverse);
-  y = AsType(y, type);
-  CombineWith(ctx, y, 1, true);
+  NormalizeScaledInto(ctx, x, y, split.rows, split.row, std::vector<double>(squares.size()), inverse, 1, -1);
   ctx.SetOutput(0, std::move(y));
   return inverse;
 }

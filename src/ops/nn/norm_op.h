@@ -26,7 +26,13 @@ std::vector<double> ReadChannels(const RunContext& ctx, int i, int64_t channels)
 // y = y * t (or y + t), t broadcasting to y; both of one floating type. InvalidArgument about input i otherwise.
 void CombineWith(RunContext& ctx, Tensor& y, int i, bool multiply);
 
-// What LayerNormalization and RMSNormalization share: the axes from `axis` on are normalised together.
+// y = x seen as [rows, row], less the center and times the scale of its row, times input `scale` and plus input `shift`
+// (none below 0) broadcasting to it: at once where these are rows of floats as well.
+void NormalizeScaledInto(RunContext& ctx, const Tensor& x, Tensor& y, int64_t rows, int64_t row,
+                         const std::vector<double>& center, const std::vector<double>& factor, int scale, int shift);
+
+// What LayerNormalization and RMSNormalization share: the axes from `axis` on are normalised together. Rows that hold
+// nothing are none, however many, unless there is an output with a number for each.
 struct RowSplit {
   int axis;
   int64_t rows, row;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvInteger: the convolution of 8-bit integers less their zero points, as int32, which wraps. The zero point of the
 // weights is one number, or one for each channel they give. https://onnx.ai/onnx/operators/onnx__ConvInteger.html
-#include "kernels/strided/transpose.h"
+#include <algorithm>
+
 #include "ops/nn/conv_op.h"
 #include "ops/quantize/integer_product.h"
 
@@ -9,16 +10,11 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 void Run(RunContext& ctx) {
-  int32_t* y = nullptr;
-  int64_t channels = 0, out = 0;
   const auto start = [&](const Shape& shape) {
-    y = ctx.AllocateOutput(0, TensorType::kInt32, shape).MutableView<int32_t>().data();
-    channels = shape[1];
-    out = DimsProduct(shape.dims(), 2, shape.rank());
+    return ByteConvResult{ctx.AllocateOutput(0, TensorType::kInt32, shape).mutable_data(), sizeof(int32_t)};
   };
-  IntegerConvolution(ctx, 2, 1, 3, start, [&](const kernels::PackedByteConv::Sums& s) {
-    kernels::TransposeInto(s.sums, s.channels, y + (s.image * channels + s.channel) * out + s.first, out, s.places,
-                           s.channels);
+  IntegerConvolution(ctx, 2, 1, 3, start, [](int64_t /*channel*/, const int32_t* sums, int64_t n, void* y) {
+    std::copy_n(sums, n, static_cast<int32_t*>(y));
   });
 }
 std::unique_ptr<OpState> Prepare(const PrepareContext& ctx) { return PackConstantByteConv(ctx, 1, 3); }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/as_type.h"
 #include "ops/nn/conv_op.h"
 #include "ops/nn/window_op.h"
@@ -76,7 +78,7 @@ namespace {
 
 // Of elements centred one by one.
 template <class T>
-Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
+Tensor ProductOf(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
   Tensor y(kTensorTypeOf<T>, plan.shape);
   if (y.NumElements() > 0)
     Multiply(ctx, plan.product, Centered<T>(ctx, a, a_zero, ctx.tensor(a).shape(), true),
@@ -86,18 +88,20 @@ Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a
 
 }  // namespace
 
-Tensor IntegerProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  const PlannedProduct plan = PlanProduct(ctx, a, b);
+void IntegerProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero,
+                    FunctionRef<void(const ByteSums&)> done) {
   const MatrixProduct& product = plan.product;
-  if (product.batch != 1 || !product.b_offsets.empty())
-    return CenteredProduct<int32_t>(ctx, plan, a, a_zero, b, b_zero);
-  return IntegerProduct(ctx, plan, ctx.tensor(a), a_zero, b, b_zero);
+  if (product.batch == 1 && product.b_offsets.empty())
+    return IntegerProduct(ctx, plan, ctx.tensor(a), a_zero, b, b_zero, {}, done);
+  const Tensor y = ProductOf<int32_t>(ctx, plan, a, a_zero, b, b_zero);
+  if (y.NumElements() > 0)
+    done({0, y.NumElements() / product.n, 0, product.n, y.View<int32_t>().data(), product.n, nullptr});
 }
 
-Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero) {
+void IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor& a, int a_zero, int b, int b_zero,
+                    std::span<const int32_t> added, FunctionRef<void(const ByteSums&)> done) {
   const MatrixProduct& product = plan.product;
-  Tensor y(TensorType::kInt32, plan.shape);
-  if (y.NumElements() == 0) return y;
+  if (product.m == 0 || product.n == 0) return;
   const ConstantBytes& constant = ctx.state<ConstantBytes>();
   const std::vector<int32_t> a_zeros = ZerosOf(ctx, a_zero, a.shape(), true, product.m, product.k);
   const Shape b_matrix = constant.transposed ? Shape{product.k, product.n} : ctx.tensor(b).shape();
@@ -112,29 +116,32 @@ Tensor IntegerProduct(RunContext& ctx, const PlannedProduct& plan, const Tensor&
   else
     pack(now);
   (constant.b.defined() ? *constant.packed : *now)
-      .Multiply(product.m, a.data(), a.dtype() == TensorType::kInt8, a_zeros, b_zeros, y.MutableView<int32_t>().data(),
-                &ctx.team(), ctx.threads());
-  return y;
+      .Multiply(product.m, a.data(), a.dtype() == TensorType::kInt8, a_zeros, b_zeros, added, done, &ctx.team(),
+                ctx.threads());
 }
 
-Tensor QuantizedProduct(RunContext& ctx, int a, int a_zero, int b, int b_zero) {
-  for (const int i : {a, b})
-    if (onnx_optim::IsFloatTensorType(ctx.tensor(i).dtype()))
-      return CenteredProduct<float>(ctx, PlanProduct(ctx, a, b), a, a_zero, b, b_zero);
-  return AsType(IntegerProduct(ctx, a, a_zero, b, b_zero), TensorType::kFloat);
+Tensor CenteredProduct(RunContext& ctx, const PlannedProduct& plan, int a, int a_zero, int b, int b_zero) {
+  return ProductOf<float>(ctx, plan, a, a_zero, b, b_zero);
+}
+
+std::vector<float> LineScales(std::span<const float> scales, int64_t lines, float factor) {
+  std::vector<float> all(static_cast<size_t>(lines), scales[0]);
+  if (scales.size() > 1) std::copy_n(scales.begin(), all.size(), all.begin());
+  for (float& scale : all) scale *= factor;
+  return all;
 }
 
 Shape WeightMatrix(const Tensor& w) { return {w.dim(0), DimsProduct(w.shape().dims(), 1, w.rank())}; }
 
 std::unique_ptr<OpState> PackConstantByteConv(const PrepareContext& ctx, int w, int w_zero) {
   auto state = std::make_unique<ConstantByteConv>();
-  state->is_constant =
-      ctx.ConstantInput(w) != nullptr && (!ctx.HasInput(w_zero) || ctx.ConstantInput(w_zero) != nullptr);
+  const Tensor* const weights = ctx.ConstantInput(w);
+  if (weights != nullptr && (!ctx.HasInput(w_zero) || ctx.ConstantInput(w_zero) != nullptr)) state->w = *weights;
   return state;
 }
 
-void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<void(const Shape&)> start,
-                        FunctionRef<void(const kernels::PackedByteConv::Sums&)> done) {
+void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, FunctionRef<ByteConvResult(const Shape&)> start,
+                        kernels::PackedByteConv::Finish finish) {
   const Tensor x = ctx.tensor(0), weights = ctx.tensor(w);
   CheckConvRanks(ctx, x, weights, w);
   CheckOneElement(ctx, x_zero);
@@ -147,27 +154,32 @@ void IntegerConvolution(RunContext& ctx, int x_zero, int w, int w_zero, Function
       WindowOver(ctx, ReadWindow(ctx.attrs(), x.rank() - 2, {kernel.begin(), kernel.end()}), x.shape());
   Shape shape{x.dim(0), weights.dim(0)};
   for (const int64_t d : window.out) shape.push_back(d);
-  start(shape);
+  const ByteConvResult result = start(shape);
   if (shape.NumElements() == 0) return;
   if (weights.NumElements() == 0) {  // sums of nothing
-    const std::vector<int32_t> none(static_cast<size_t>(weights.dim(0)));
-    for (int64_t image = 0; image < x.dim(0); ++image)
-      for (int64_t o = 0; o < window.OutSize(); ++o) done({image, o, 1, 0, weights.dim(0), none.data()});
+    const int64_t out = window.OutSize();
+    auto* const y = static_cast<std::byte*>(result.y);
+    for (int64_t plane = 0; plane < x.dim(0) * weights.dim(0); ++plane) {
+      const auto channel = static_cast<size_t>(plane % weights.dim(0));
+      const std::vector<int32_t> sums(static_cast<size_t>(out), result.added.empty() ? 0 : result.added[channel]);
+      finish(static_cast<int64_t>(channel), sums.data(), out, y + plane * out * result.element);
+    }
     return;
   }
   const auto pack = [&](std::optional<kernels::PackedByteConv>& packed) {
-    packed.emplace(groups.groups, groups.in, groups.out, window.KernelSize(), weights.data(),
-                   weights.dtype() == TensorType::kInt8, zeros);
+    packed.emplace(groups.groups, groups.in, groups.out, kernel, weights.data(), weights.dtype() == TensorType::kInt8,
+                   zeros);
   };
   const auto& constant = ctx.state<ConstantByteConv>();
   std::optional<kernels::PackedByteConv> now;
-  if (constant.is_constant)
+  if (constant.w.defined())
     std::call_once(constant.once, pack, constant.packed);
   else
     pack(now);
   const int32_t zero = ctx.HasInput(x_zero) ? AsType(ctx.tensor(x_zero), TensorType::kInt32).View<int32_t>()[0] : 0;
-  (constant.is_constant ? *constant.packed : *now)
-      .Run(x.dim(0), window, x.data(), x.dtype() == TensorType::kInt8, zero, done, &ctx.team(), ctx.threads());
+  (constant.w.defined() ? *constant.packed : *now)
+      .Run(x.dim(0), window, x.data(), x.dtype() == TensorType::kInt8, zero, result.added, finish, result.element,
+           result.y, &ctx.team(), ctx.threads());
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

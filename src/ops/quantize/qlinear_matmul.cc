@@ -4,7 +4,7 @@
 // of 8 bits are multiplied as float. https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "kernels/quantize/quantize.h"
 #include "ops/as_type.h"
@@ -17,51 +17,49 @@ void Run(RunContext& ctx) {
   const TensorType type = ctx.tensor(7).dtype();
   const bool bytes =
       kByteTypes.Has(ctx.tensor(0).dtype()) && kByteTypes.Has(ctx.tensor(3).dtype()) && kByteTypes.Has(type);
-  const Tensor sums = bytes ? IntegerProduct(ctx, 0, 2, 3, 5) : QuantizedProduct(ctx, 0, 2, 3, 5);
+  const PlannedProduct plan = PlanProduct(ctx, 0, 3);
   for (const int i : {6, 7}) CheckOneElement(ctx, i);
   // A list by matrix would need the batch of its operand, which broadcasts.
   for (const int i : {1, 4})
     if (ctx.tensor(i).rank() > 1 && ctx.tensor(i).NumElements() > 1)
       ctx.FailInput(i, fmt::format("must be a scalar or a vector, got {}", ctx.tensor(i).TypeString()));
+  const int64_t rows = plan.product.m, width = plan.product.n;
+  for (const auto& [i, is_row] : {std::pair{1, true}, {4, false}}) Granularity(ctx, i, Shape{rows, width}, is_row);
   const Tensor a_scale = AsType(ctx.tensor(1), TensorType::kFloat), b_scale = AsType(ctx.tensor(4), TensorType::kFloat);
-  // The result of a vector has no rows, or no columns, of its own.
-  const bool a_vector = ctx.tensor(0).rank() == 1, b_vector = ctx.tensor(3).rank() == 1;
-  Shape matrix = sums.shape();
-  if (b_vector) matrix.push_back(1);
-  if (a_vector) matrix.insert(matrix.rank() - 1, 1);
-  const Granularity rows(ctx, 1, matrix, true), columns(ctx, 4, matrix, false);
-  const int64_t width = matrix[matrix.rank() - 1];
-  std::vector<float> column_scales;
-  for (int64_t j = 0; j < width; ++j)
-    column_scales.push_back(b_scale.View<float>()[static_cast<size_t>(columns.PlaceOf(j))]);
-  const auto row_scale = [&](int64_t line) {
-    return a_scale.View<float>()[static_cast<size_t>(rows.PlaceOf(line * width))];
-  };
-  Tensor& y = ctx.AllocateOutput(0, type, sums.shape());
+  const std::span<const float> row_scales = a_scale.View<float>();
+  const bool by_row = row_scales.size() > 1;
+  Tensor& y = ctx.AllocateOutput(0, type, plan.shape);
   if (y.NumElements() == 0) return;
-  const int64_t lines = y.NumElements() / width;
+  const float own = by_row ? 1 : row_scales[0];
   if (bytes) {
     const kernels::ByteScale to = ReadByteScale(ctx, 6, 7, type);
     auto* const bytes_to = static_cast<uint8_t*>(y.mutable_data());
-    ctx.ParallelFor(lines, std::max<int64_t>(1, kElementGrain / width), [&](int64_t begin, int64_t end) {
-      std::vector<float> factors(column_scales.size());
-      float scale = 0;
-      for (int64_t line = begin; line < end; ++line) {
-        if (const float own = row_scale(line); line == begin || own != scale) {
-          scale = own;
-          std::ranges::transform(column_scales, factors.begin(), [&](float column) { return scale * column; });
+    std::vector<float> factors = LineScales(b_scale.View<float>(), width, own);
+    for (float& factor : factors) factor /= to.scale;
+    IntegerProduct(ctx, plan, 0, 2, 3, 5, [&](const ByteSums& s) {
+      const float* row_factors = factors.data() + s.column;
+      std::vector<float> scaled;
+      for (int64_t i = 0; i < s.rows; ++i) {
+        const int64_t line = s.row + i;
+        if (by_row) {
+          scaled = LineScales(std::span(factors).subspan(static_cast<size_t>(s.column)), s.columns,
+                              row_scales[static_cast<size_t>(line % rows)]);
+          row_factors = scaled.data();
         }
-        kernels::ActiveByteRowKernels().requantize(sums.View<int32_t>().data() + line * width, nullptr, factors.data(),
-                                                   1, width, to, bytes_to + line * width);
+        kernels::ActiveByteRowKernels().requantize(s.sums + i * s.step, s.added, row_factors, 1, s.columns, to,
+                                                   bytes_to + line * width + s.column);
       }
     });
     return;
   }
-  Tensor scaled(TensorType::kFloat, sums.shape());
+  const Tensor sums = CenteredProduct(ctx, plan, 0, 2, 3, 5);
+  const std::vector<float> factors = LineScales(b_scale.View<float>(), width, own);
+  Tensor scaled(TensorType::kFloat, plan.shape);
   const float* sum = sums.View<float>().data();
   float* to = scaled.MutableView<float>().data();
-  for (int64_t line = 0; line < lines; ++line)
-    for (const float column : column_scales) *to++ = *sum++ * row_scale(line) * column;
+  for (int64_t line = 0; line < y.NumElements() / width; ++line)
+    for (const float factor : factors)
+      *to++ = *sum++ * (by_row ? row_scales[static_cast<size_t>(line % rows)] : 1) * factor;
   const float scale = AsType(ctx.tensor(6), TensorType::kFloat).View<float>()[0];
   const double zero = AsType(ctx.tensor(7), TensorType::kDouble).View<double>()[0];
   kernels::Quantize(scaled.View<float>().data(), &scale, &zero, TensorType::kFloat, type, true, y.mutable_data(),

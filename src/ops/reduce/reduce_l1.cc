@@ -8,14 +8,8 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ReduceL1Fold {
+struct ReduceL1Fold : SumFold {
   static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfMagnitudes;
-  template <class T>
-  using Acc = SumOf<T>;
-  template <class T>
-  static SumOf<T> Init() {
-    return 0;
-  }
   template <class T, class X>
   static SumOf<T> Step(SumOf<T> sum, X x) {
     const auto magnitude = static_cast<SumOf<T>>(x);
@@ -25,14 +19,6 @@ struct ReduceL1Fold {
     } else {
       return sum + std::abs(magnitude);
     }
-  }
-  template <class T>
-  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
-    return a + b;
-  }
-  template <class T>
-  static T Finish(SumOf<T> sum, int64_t) {
-    return static_cast<T>(sum);
   }
 };
 

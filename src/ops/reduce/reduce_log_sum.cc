@@ -8,22 +8,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ReduceLogSumFold {
-  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
-  template <class T>
-  using Acc = SumOf<T>;
-  template <class T>
-  static SumOf<T> Init() {
-    return 0;
-  }
-  template <class T, class X>
-  static SumOf<T> Step(SumOf<T> sum, X x) {
-    return sum + static_cast<SumOf<T>>(x);
-  }
-  template <class T>
-  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
-    return a + b;
-  }
+struct ReduceLogSumFold : ElementSum {
   template <class T>
   static T Finish(SumOf<T> sum, int64_t) {
     if constexpr (kernels::kIsFloating<T>) {

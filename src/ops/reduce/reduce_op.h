@@ -70,4 +70,37 @@ template <class T>
 using SumOf =
     std::conditional_t<kernels::kIsFloating<T>, double, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
 
+// What operators that sum share, all but Step: what an element adds. The result is the sum unless they say otherwise.
+struct SumFold {
+  template <class T>
+  using Acc = SumOf<T>;
+  template <class T>
+  static SumOf<T> Init() {
+    return 0;
+  }
+  template <class T>
+  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
+    return a + b;
+  }
+  template <class T>
+  static T Finish(SumOf<T> sum, int64_t) {
+    return static_cast<T>(sum);
+  }
+};
+// The elements themselves, and their squares.
+struct ElementSum : SumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
+  template <class T, class X>
+  static SumOf<T> Step(SumOf<T> sum, X x) {
+    return sum + static_cast<SumOf<T>>(x);
+  }
+};
+struct SquareSum : SumFold {
+  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSumOfSquares;
+  template <class T, class X>
+  static SumOf<T> Step(SumOf<T> sum, X x) {
+    return sum + static_cast<SumOf<T>>(x) * static_cast<SumOf<T>>(x);
+  }
+};
+
 }  // namespace ONNX_LIGHT_NAMESPACE

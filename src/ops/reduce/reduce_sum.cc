@@ -6,33 +6,11 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct ReduceSumFold {
-  static constexpr kernels::FloatFold kFloatFold = kernels::FloatFold::kSum;
-  template <class T>
-  using Acc = SumOf<T>;
-  template <class T>
-  static SumOf<T> Init() {
-    return 0;
-  }
-  template <class T, class X>
-  static SumOf<T> Step(SumOf<T> sum, X x) {
-    return sum + static_cast<SumOf<T>>(x);
-  }
-  template <class T>
-  static SumOf<T> Merge(SumOf<T> a, SumOf<T> b) {
-    return a + b;
-  }
-  template <class T>
-  static T Finish(SumOf<T> sum, int64_t) {
-    return static_cast<T>(sum);
-  }
-};
-
 std::optional<OptimDim> Known(InferScope&, std::span<const OptimDim> x) { return onnx_optim::Sum(x); }
 
 }  // namespace
 
-constexpr Reduction kReduceSum{"ReduceSum", kReduceTypes, ReduceFnsOf<ReduceSumFold>};
+constexpr Reduction kReduceSum{"ReduceSum", kReduceTypes, ReduceFnsOf<ElementSum>};
 
 std::span<const OpDef> reduce_sum_ops() {
   static const std::vector<OpDef> ops = ReduceOps<kReduceSum>(13, ReduceShape<Known>);

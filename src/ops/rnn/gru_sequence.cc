@@ -20,15 +20,19 @@ constexpr RecurrentOperands kOperands{.x = 0,
                                       .p = -1,
                                       .names = {"X", "initial_hidden_state", "sequence_lengths", "W", "R", "B"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadGruSequenceSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Sigmoid", "Tanh"};
   return ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kOpenVino, kernels::Gru::kGates, kFunctions);
 }
 
+namespace {
+
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("GRUSequence", RecurrentLayout::kOpenVino, kOperands);
   op.attributes.push_back({"linear_before_reset", AttrKind::kInt});
-  SetRecurrentFunctions<kernels::Gru, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Gru, ReadGruSequenceSpec>(op);
   return op;
 }
 

@@ -12,15 +12,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr RecurrentOperands kOperands{.x = 0,
-                                      .w = 1,
-                                      .r = 2,
-                                      .b = 3,
-                                      .lengths = 4,
-                                      .h0 = 5,
-                                      .c0 = 6,
-                                      .p = 7,
-                                      .names = {"X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P"}};
+constexpr RecurrentOperands kOperands = OnnxOperands(true);
 
 }  // namespace
 

@@ -22,7 +22,9 @@ constexpr RecurrentOperands kOperands{
     .p = 7,
     .names = {"X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B", "P"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadLstmSequenceSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Sigmoid", "Tanh", "Tanh"};
   RecurrentSpec spec =
       ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kOpenVino, kernels::Lstm::kGates, kFunctions);
@@ -30,11 +32,13 @@ RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
   return spec;
 }
 
+namespace {
+
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("LSTMSequence", RecurrentLayout::kOpenVino, kOperands);
   op.attributes.push_back({"weights_format", AttrKind::kString});
   op.attributes.push_back({"input_forget", AttrKind::kInt});
-  SetRecurrentFunctions<kernels::Lstm, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Lstm, ReadLstmSequenceSpec>(op);
   return op;
 }
 

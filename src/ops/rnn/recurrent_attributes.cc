@@ -15,6 +15,8 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
+constexpr std::string_view kOpenVino = "org.openvinotoolkit";
+
 std::string KnownActivations() {
   std::string names;
   for (int kind = 0; kind < kernels::kActivationKinds; ++kind) {
@@ -126,6 +128,22 @@ RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOper
   return spec;
 }
 
+std::optional<RecurrentSpec> ReadSequenceSpec(const OpDef& op, const NodeAttributes& attrs) {
+  struct Operator {
+    std::string_view domain, type;
+    RecurrentSpec (*read)(const NodeAttributes&);
+  };
+  static constexpr Operator kOperators[] = {{"", "LSTM", ReadLstmSpec},
+                                            {"", "GRU", ReadGruSpec},
+                                            {"", "RNN", ReadRnnSpec},
+                                            {kOpenVino, "LSTMSequence", ReadLstmSequenceSpec},
+                                            {kOpenVino, "GRUSequence", ReadGruSequenceSpec},
+                                            {kOpenVino, "RNNSequence", ReadRnnSequenceSpec}};
+  for (const auto& [domain, type, read] : kOperators)
+    if (op.domain == domain && op.type == type) return read(attrs);
+  return std::nullopt;
+}
+
 RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands) {
   if (spec.layout != RecurrentLayout::kTimeMajor) FailAttribute("layout", "must be 0 with packed values, got 1");
   spec.layout = RecurrentLayout::kPacked;
@@ -196,7 +214,7 @@ OpDef OpenVinoRecurrentOp(std::string_view type, RecurrentLayout layout, const R
   };
   const std::array<int, 1> optional{operands.p};
   OpDef op{
-      .domain = "org.openvinotoolkit",
+      .domain = kOpenVino,
       .type = type,
       .since_version = 1,
       .inputs = InputFormals(operands, kFloatTypes, {.name = {}, .types = kIntTypes, .type_var = "T2"}, "T1", optional),

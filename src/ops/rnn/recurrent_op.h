@@ -35,6 +35,12 @@ struct RecurrentOperands {
   std::array<std::string_view, 8> names;
 };
 
+// Those of ONNX's operators, and of what they become on packed values, which name the lengths otherwise.
+constexpr RecurrentOperands OnnxOperands(bool is_lstm, std::string_view lengths = "sequence_lens") {
+  if (!is_lstm) return {0, 1, 2, 3, 4, 5, -1, -1, {"X", "W", "R", "B", lengths, "initial_h"}};
+  return {0, 1, 2, 3, 4, 5, 6, 7, {"X", "W", "R", "B", lengths, "initial_h", "initial_c", "P"}};
+}
+
 // W or R of a node, [D,G*H,..]. Where it is bytes, of type int8, a weight is (value - zero) * scale; `scales` (float)
 // and `zeros` (int32) are [D,G*H], undefined otherwise.
 struct GateWeight {
@@ -78,6 +84,12 @@ RecurrentSpec ReadOnnxRecurrent(const NodeAttributes& attrs, const RecurrentOper
 RecurrentSpec ReadLstmSpec(const NodeAttributes& attrs);
 RecurrentSpec ReadGruSpec(const NodeAttributes& attrs);
 RecurrentSpec ReadRnnSpec(const NodeAttributes& attrs);
+// Those of OpenVINO's.
+RecurrentSpec ReadLstmSequenceSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadGruSequenceSpec(const NodeAttributes& attrs);
+RecurrentSpec ReadRnnSequenceSpec(const NodeAttributes& attrs);
+// That of a node of one of these six operators; nothing for others. Throws what is wrong with the attributes.
+std::optional<RecurrentSpec> ReadSequenceSpec(const OpDef& op, const NodeAttributes& attrs);
 // The same with layout kPacked.
 RecurrentSpec PackedSpec(RecurrentSpec spec, const RecurrentOperands& operands);
 // The same for OpenVINO's spelling of attributes. One set of names may serve both directions; it takes alpha and beta

@@ -10,15 +10,7 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-constexpr RecurrentOperands kOperands{.x = 0,
-                                      .w = 1,
-                                      .r = 2,
-                                      .b = 3,
-                                      .lengths = 4,
-                                      .h0 = 5,
-                                      .c0 = -1,
-                                      .p = -1,
-                                      .names = {"X", "W", "R", "B", "sequence_lens", "initial_h"}};
+constexpr RecurrentOperands kOperands = OnnxOperands(false);
 
 }  // namespace
 

@@ -20,14 +20,18 @@ constexpr RecurrentOperands kOperands{.x = 0,
                                       .p = -1,
                                       .names = {"X", "initial_hidden_state", "sequence_lengths", "W", "R", "B"}};
 
-RecurrentSpec ReadSpec(const NodeAttributes& attrs) {
+}  // namespace
+
+RecurrentSpec ReadRnnSequenceSpec(const NodeAttributes& attrs) {
   constexpr std::string_view kFunctions[] = {"Tanh"};
   return ReadOpenVinoRecurrent(attrs, kOperands, RecurrentLayout::kOpenVino, kernels::Rnn::kGates, kFunctions);
 }
 
+namespace {
+
 OpDef MakeOp() {
   OpDef op = OpenVinoRecurrentOp("RNNSequence", RecurrentLayout::kOpenVino, kOperands);
-  SetRecurrentFunctions<kernels::Rnn, ReadSpec>(op);
+  SetRecurrentFunctions<kernels::Rnn, ReadRnnSequenceSpec>(op);
   return op;
 }
 

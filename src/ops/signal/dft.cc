@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
+#include <vector>
 
 #include "ops/as_type.h"
 #include "ops/op_helpers.h"
@@ -51,29 +51,38 @@ void Run(RunContext& ctx) {
   const int64_t inner = DimsProduct(x.shape().dims(), axis + 1, x.rank() - 1);
   const double* from = x.View<double>().data();
   double* to = y.MutableView<double>().data();
-  kernels::Dft dft(n, [&] { ctx.CheckCancelled(); });
-  std::vector<std::complex<double>> column(static_cast<size_t>(n)), result(column.size());
-  for (int64_t o = 0; o < outer; ++o) {
-    ctx.CheckCancelled();
-    for (int64_t i = 0; i < inner; ++i) {
-      std::ranges::fill(column, 0.0);
-      const int64_t taken = std::min(in, half_back ? n / 2 + 1 : n);
-      for (int64_t k = 0; k < taken; ++k) {
-        const double* element = from + ((o * in + k) * inner + i) * parts;
-        column[static_cast<size_t>(k)] = {element[0], parts == 2 ? element[1] : 0};
+  const kernels::Dft dft(n);
+  const int64_t all = outer * inner, lanes = dft.LanesFor(all), groups = (all - 1) / lanes + 1;
+  const int64_t taken = std::min(in, half_back ? n / 2 + 1 : n), element = 2 * lanes;
+  ctx.ParallelFor(groups, std::max<int64_t>(1, kElementGrain / n / (lanes * 16)), [&](int64_t begin, int64_t end) {
+    std::vector<double> columns(static_cast<size_t>(n * element)), results(columns.size());
+    for (int64_t first = begin * lanes; first < end * lanes; first += lanes) {
+      const int64_t count = std::min(lanes, all - first);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const int64_t o = (first + lane) / inner, i = (first + lane) % inner;
+        double* const column = columns.data() + lane;
+        for (int64_t k = 0; k < taken; ++k) {
+          const double* x_element = from + ((o * in + k) * inner + i) * parts;
+          column[k * element] = x_element[0];
+          column[k * element + lanes] = parts == 2 ? x_element[1] : 0;
+        }
+        // The other half mirrors the one that is there.
+        for (int64_t k = n / 2 + 1; half_back && k < n; ++k) {
+          column[k * element] = column[(n - k) * element];
+          column[k * element + lanes] = -column[(n - k) * element + lanes];
+        }
       }
-      // The other half mirrors the one that is there.
-      if (half_back)
-        for (int64_t k = n / 2 + 1; k < n; ++k)
-          column[static_cast<size_t>(k)] = std::conj(column[static_cast<size_t>(n - k)]);
-      dft.Run(column.data(), result.data(), ways.inverse);
-      for (int64_t k = 0; k < out; ++k) {
-        double* element = to + ((o * out + k) * inner + i) * out_parts;
-        element[0] = result[static_cast<size_t>(k)].real();
-        if (out_parts == 2) element[1] = result[static_cast<size_t>(k)].imag();
+      dft.Run(lanes, columns.data(), results.data(), ways.inverse);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const int64_t o = (first + lane) / inner, i = (first + lane) % inner;
+        for (int64_t k = 0; k < out; ++k) {
+          double* const y_element = to + ((o * out + k) * inner + i) * out_parts;
+          y_element[0] = results[static_cast<size_t>(k * element + lane)];
+          if (out_parts == 2) y_element[1] = results[static_cast<size_t>(k * element + lanes + lane)];
+        }
       }
     }
-  }
+  });
   ctx.SetOutput(0, AsType(y, ctx.tensor(0).dtype()));
 }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
+#include <vector>
 
 #include "kernels/dft/dft.h"
 #include "ops/as_type.h"
@@ -48,20 +48,34 @@ void Run(RunContext& ctx) {
   if (y.NumElements() == 0) return ctx.SetOutput(0, AsType(y, ctx.tensor(0).dtype()));
   std::vector<double> window(static_cast<size_t>(length), 1);
   if (ctx.HasInput(2)) std::ranges::copy(AsType(ctx.tensor(2), TensorType::kDouble).View<double>(), window.begin());
-  double* to = y.MutableView<double>().data();
-  kernels::Dft dft(length, [&] { ctx.CheckCancelled(); });
-  std::vector<std::complex<double>> frame(window.size()), spectrum(window.size());
-  for (int64_t i = 0; i < x.dim(0) * frames; ++i) {
-    ctx.CheckCancelled();
-    const double* from = x.View<double>().data() + (i / frames * signal + i % frames * step) * parts;
-    for (size_t k = 0; k < frame.size(); ++k, from += parts)
-      frame[k] = std::complex(from[0], parts == 2 ? from[1] : 0) * window[k];
-    dft.Run(frame.data(), spectrum.data(), false);
-    for (size_t k = 0; k < static_cast<size_t>(bins); ++k) {
-      *to++ = spectrum[k].real();
-      *to++ = spectrum[k].imag();
+  const double* const from = x.View<double>().data();
+  double* const to = y.MutableView<double>().data();
+  const kernels::Dft dft(length);
+  const int64_t all = x.dim(0) * frames, lanes = dft.LanesFor(all), groups = (all - 1) / lanes + 1;
+  ctx.ParallelFor(groups, std::max<int64_t>(1, kElementGrain / (length * lanes * 16)), [&](int64_t begin, int64_t end) {
+    std::vector<double> in(static_cast<size_t>(2 * length * lanes)), out(in.size());
+    for (int64_t first = begin * lanes; first < end * lanes; first += lanes) {
+      const int64_t count = std::min(lanes, all - first);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const int64_t i = first + lane;
+        const double* element = from + (i / frames * signal + i % frames * step) * parts;
+        double* at = in.data() + lane;
+        for (int64_t k = 0; k < length; ++k, element += parts, at += 2 * lanes) {
+          at[0] = element[0] * window[static_cast<size_t>(k)];
+          if (parts == 2) at[lanes] = element[1] * window[static_cast<size_t>(k)];
+        }
+      }
+      dft.Run(lanes, in.data(), out.data(), false);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const double* at = out.data() + lane;
+        double* element = to + (first + lane) * bins * 2;
+        for (int64_t k = 0; k < bins; ++k, at += 2 * lanes) {
+          *element++ = at[0];
+          *element++ = at[lanes];
+        }
+      }
     }
-  }
+  });
   ctx.SetOutput(0, AsType(y, ctx.tensor(0).dtype()));
 }
 

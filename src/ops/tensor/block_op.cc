@@ -29,4 +29,20 @@ std::optional<OptimShape> ImageShape(InferScope& scope) {
   return std::nullopt;
 }
 
+std::vector<OpDef> BlockOps(std::string_view type, int mode_since, void (*shape)(InferScope&),
+                            void (*run)(RunContext&)) {
+  const auto version = [&](int since, std::vector<AttrDef> attributes) {
+    return OpDef{.domain = "",
+                 .type = type,
+                 .since_version = since,
+                 .inputs = {{"input", kAllTypes, "T"}},
+                 .outputs = {{"output", kAllTypes, "T"}},
+                 .attributes = std::move(attributes),
+                 .shape = shape,
+                 .run = run};
+  };
+  return {version(1, {{"blocksize", AttrKind::kInt, true}}),
+          version(mode_since, {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString}})};
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE

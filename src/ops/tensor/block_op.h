@@ -16,4 +16,8 @@ void CheckImage(const RunContext& ctx);
 // The shape of input 0, checked alike; nothing when it is unknown, and then output 0 is an image of unknown dims.
 std::optional<OptimShape> ImageShape(InferScope& scope);
 
+// Version 1, and the one from which on there is a mode.
+std::vector<OpDef> BlockOps(std::string_view type, int mode_since, void (*shape)(InferScope&),
+                            void (*run)(RunContext&));
+
 }  // namespace ONNX_LIGHT_NAMESPACE

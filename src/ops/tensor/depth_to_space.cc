@@ -32,24 +32,10 @@ void ShapeRule(InferScope& scope) {
   SetLikeInput(scope, 0, OptimShape{(*x)[0], FloorDiv((*x)[1], b * b), (*x)[2] * b, (*x)[3] * b});
 }
 
-OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "",
-          .type = "DepthToSpace",
-          .since_version = since,
-          .inputs = {{"input", kAllTypes, "T"}},
-          .outputs = {{"output", kAllTypes, "T"}},
-          .attributes = std::move(attributes),
-          .shape = ShapeRule,
-          .run = Run};
-}
-
 }  // namespace
 
 std::span<const OpDef> depth_to_space_ops() {
-  static const OpDef ops[] = {
-      VersionOf(1, {{"blocksize", AttrKind::kInt, true}}),
-      VersionOf(11, {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString}}),
-  };
+  static const std::vector<OpDef> ops = BlockOps("DepthToSpace", 11, ShapeRule, Run);
   return ops;
 }
 

@@ -34,24 +34,10 @@ void ShapeRule(InferScope& scope) {
   SetLikeInput(scope, 0, OptimShape{(*x)[0], (*x)[1] * (b * b), FloorDiv(h, b), FloorDiv(w, b)});
 }
 
-OpDef VersionOf(int since, std::vector<AttrDef> attributes) {
-  return {.domain = "",
-          .type = "SpaceToDepth",
-          .since_version = since,
-          .inputs = {{"input", kAllTypes, "T"}},
-          .outputs = {{"output", kAllTypes, "T"}},
-          .attributes = std::move(attributes),
-          .shape = ShapeRule,
-          .run = Run};
-}
-
 }  // namespace
 
 std::span<const OpDef> space_to_depth_ops() {
-  static const OpDef ops[] = {
-      VersionOf(1, {{"blocksize", AttrKind::kInt, true}}),
-      VersionOf(28, {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString}}),
-  };
+  static const std::vector<OpDef> ops = BlockOps("SpaceToDepth", 28, ShapeRule, Run);
   return ops;
 }
 

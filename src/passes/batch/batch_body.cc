@@ -13,15 +13,15 @@
 #include "onnxseq/errors.h"
 #include "ops/infer_graph.h"
 #include "ops/infer_node.h"
+#include "ops/rnn/is_recurrent.h"
 #include "passes/batch/batch_graph.h"
 #include "passes/batch/batch_rules.h"
 #include "passes/batch/element_model.h"
-#include "values/tensor_proto.h"
+#include "passes/batch/known_integers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-using onnx_optim::Substitute;
 using onnx_optim::shapes::ShapesContext;
 using onnx_optim::shapes::ShapeValue;
 
@@ -29,8 +29,6 @@ class CannotBatch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-bool IsInteger(TensorType type) { return type == TensorType::kInt64 || type == TensorType::kInt32; }
 
 class Batcher {
  public:
@@ -186,8 +184,7 @@ class Batcher {
     if (why.empty()) {
       ++result_.batched_nodes;
       result_.takes_empty = result_.takes_empty && node.op_type() != "Reshape";
-      result_.recurrent =
-          result_.recurrent || node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
+      result_.recurrent = result_.recurrent || IsRecurrent(node);
       return;
     }
     result_.per_element.push_back(node.name().empty() ? fmt::format("{}: {}", node.op_type().as_string(), why)
@@ -196,61 +193,15 @@ class Batcher {
     pending_.push_back(&node);
   }
 
-  // Small integers that are known, or known up to the lengths, need no node.
+  // Small integers that are known, or known up to the lengths, are not computed from elements.
   bool PlaceKnown(const NodeProto& node) {
     if (node.output().size() != 1) return false;
     const std::string name(node.output(0));
     const ShapeValue* inferred = Inferred(name);
-    if (inferred == nullptr || !inferred->IsTensor() || !IsInteger(inferred->Dtype()) || !inferred->HasFullValue())
-      return false;
-    const ShapeValue value = context_.Simplify(*inferred);
-    const OptimShape& shape = value.Shape();
-    if (!shape.IsFullyKnown() || value.Elements() == nullptr) return false;
-    // each element is base + factor * length
-    std::vector<int64_t> base, factor;
-    std::optional<std::string> symbol;
-    for (const std::optional<OptimDim>& element : *value.Elements()) {
-      if (!element) return false;
-      const std::vector<std::string> symbols = onnx_optim::Symbols(*element);
-      if (symbols.size() > 1 || (symbols.size() == 1 && symbol && *symbol != symbols[0])) return false;
-      if (symbols.size() == 1) symbol = symbols[0];
-      const OptimDim at_0 = symbols.empty() ? *element : Substitute(*element, symbols[0], OptimDim(0));
-      const OptimDim at_1 = symbols.empty() ? *element : Substitute(*element, symbols[0], OptimDim(1));
-      if (!at_0.IsInt() || !at_1.IsInt()) return false;
-      base.push_back(at_0.AsInt());
-      factor.push_back(at_1.AsInt() - at_0.AsInt());
-      if (!symbols.empty() &&
-          OptimDim(base.back()) + OptimDim(factor.back()) * OptimDim::Symbol(symbols[0]) != *element)
-        return false;
-    }
-    std::vector<int64_t> dims;
-    for (const OptimDim& dim : shape) dims.push_back(dim.AsInt());
-    const auto constant = [&](const std::vector<int64_t>& values) {
-      Tensor tensor(TensorType::kInt64, Shape(std::span<const int64_t>(dims)));
-      std::ranges::copy(values, tensor.MutableView<int64_t>().begin());
-      std::string made = graph_->NewName(name);
-      *graph_->graph().add_initializer() = TensorToProto(tensor, made);
-      return made;
-    };
-    const auto typed = [&](std::string made) {
-      if (value.Dtype() == TensorType::kInt64) return made;
-      return graph_->Emit("Cast", {made}, [&](NodeProto& cast) { SetInt(cast, "to", TensorProto::INT32); });
-    };
-    if (!symbol) {
-      Known(name, BatchForm::kUniform, name);
-      graph_->Node("Identity", {typed(constant(base))}, {name});
-      return true;
-    }
-    std::string lengths = graph_->Lengths(OptimDim::Symbol(*symbol));
-    if (lengths.empty()) return false;
-    if (!dims.empty()) {
-      std::vector<int64_t> column(dims.size() + 1, 1);
-      column[0] = -1;
-      lengths = graph_->Emit("Reshape", {lengths, graph_->Ints(column)});
-    }
-    Known(name, BatchForm::kStacked,
-          typed(graph_->Emit("Add", {graph_->Emit("Mul", {lengths, constant(factor)}), constant(base)})));
-    return true;
+    if (inferred == nullptr) return false;
+    const auto made = EmitKnownIntegers(*graph_, name, context_.Simplify(*inferred));
+    if (made) Known(name, made->form, made->name);
+    return made.has_value();
   }
 
   // Empty when the node is done, or why it is not.
@@ -301,8 +252,7 @@ class Batcher {
     }
     if (call.outputs.empty() || call.outputs[0].name.empty()) {
       if (std::ranges::all_of(call.outputs, [](const Batched& output) { return output.name.empty(); })) return {};
-      if (node.op_type() != "LSTM" && node.op_type() != "GRU" && node.op_type() != "RNN")
-        return "its first output is unused";
+      if (!IsRecurrent(node)) return "its first output is unused";
     }
     try {
       if (!rule.apply(call)) return call.why;  // nodes that were made already are dead
