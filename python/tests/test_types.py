@@ -51,7 +51,7 @@ def test_signatures_are_those_that_calls_take(tmp_path):
         "sequence_map": "auto", "seed": 1, "memory_limit": 0, "custom_ops": {}, "data_folder": tmp_path,
         "model": model, "options": None, "output_names": ["y"], "feeds": {"x": one, "s": one}, "timeout": 9.0,
         "dims": {"N": 1}, "shapes": {"x": [1, "K"]}, "path": tmp_path / "m.onnx", "external_data": 0,
-        "batch_sequence_map": False, "lower": False, "ir_version": 11, "states": {"s": "t"}, "batch": "N",
+        "batch_sequence_map": False, "lower": False, "ir_version": None, "states": {"s": "t"}, "batch": "N",
         "initial": {"s": one}, "input": "s",
     }  # fmt: skip
 

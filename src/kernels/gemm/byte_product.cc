@@ -6,6 +6,7 @@
 
 #include "base/stop_token.h"
 #include "kernels/gemm/byte_tile.h"
+#include "kernels/gemm/panel.h"
 #include "kernels/quantize/byte_rows.h"
 #include "kernels/strided/interleave.h"
 
@@ -19,7 +20,6 @@ constexpr int64_t kRowsAtOnce = 48;
 // So few rows go over all panels at once: the panels are what takes time to read.
 constexpr int64_t kFewRows = 3;
 constexpr int64_t kMostVectors = 4;
-constexpr int64_t kL2Bytes = 1 << 20;
 
 int64_t CeilOf(int64_t n, int64_t step) { return (n + step - 1) / step; }
 uint32_t Wrapping(int32_t value) { return static_cast<uint32_t>(value); }
@@ -102,6 +102,7 @@ void PackedBytes::MultiplyPiece(const Job& job, int64_t row, int64_t rows, int64
                      .quads = quads_,
                      .b = b_.get() + panel * panel_bytes,
                      .panel_bytes = panel_bytes,
+                     .quad_bytes = width * kByteQuad,
                      .panels = static_cast<int>(panels),
                      .vectors = static_cast<int>(vectors_),
                      .lanes = lanes_,

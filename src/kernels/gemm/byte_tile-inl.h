@@ -18,7 +18,7 @@ inline void MultiplyTile(const ByteTile& tile, int row, int panel) {
     for (int v = 0; v < kAll; ++v) sums[r][v] = Zero();
   const uint8_t* a = tile.a + row * tile.a_row;
   const int8_t* b = tile.b + panel * tile.panel_bytes;
-  for (int64_t quad = 0; quad < tile.quads; ++quad, a += kByteQuad, b += kVectors * kLanes * kByteQuad) {
+  for (int64_t quad = 0; quad < tile.quads; ++quad, a += kByteQuad, b += tile.quad_bytes) {
     Factor factors[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) factors[r] = Spread(a + r * tile.a_row);

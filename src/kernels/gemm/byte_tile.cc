@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cpu_features.h"
+#include "kernels/gemm/panel.h"
 
 #if defined(__x86_64__)
 #include <hwy/highway.h>  // HWY_PUSH_ATTRIBUTES
@@ -27,9 +28,10 @@ void MultiplyPlain(const ByteTile& tile) {
       std::memset(sums, 0, static_cast<size_t>(all) * sizeof(int32_t));
       const uint8_t* a = tile.a + r * tile.a_row;
       const int8_t* b = tile.b + panel * tile.panel_bytes;
-      for (int64_t quad = 0; quad < tile.quads; ++quad, a += kByteQuad)
-        for (int64_t column = 0; column < all; ++column, b += kByteQuad) {
-          for (int64_t i = 0; i < kByteQuad; ++i) sums[column] += static_cast<uint32_t>(int32_t{a[i]} * b[i]);
+      for (int64_t quad = 0; quad < tile.quads; ++quad, a += kByteQuad, b += tile.quad_bytes)
+        for (int64_t column = 0; column < all; ++column) {
+          for (int64_t i = 0; i < kByteQuad; ++i)
+            sums[column] += static_cast<uint32_t>(int32_t{a[i]} * b[column * kByteQuad + i]);
         }
     }
 }
@@ -47,9 +49,6 @@ void MultiplyPlanesPlain(const BytePlanes& planes) {
 }
 
 #if defined(__x86_64__)
-// Panels from beyond the L2 are asked for so many bytes ahead: one row would wait for them. Near ones only lose by it.
-constexpr int64_t kFarAhead = 1024;
-
 template <class T>
 inline T Read(const void* from) {
   T value;

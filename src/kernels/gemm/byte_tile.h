@@ -22,8 +22,8 @@ struct ByteTile {
   int64_t a_row = 0;
   int rows = 0;
   int64_t quads = 0;
-  const int8_t* b = nullptr;  // [panel][quad][vector][lane][4], panels panel_bytes apart; no alignment
-  int64_t panel_bytes = 0;
+  const int8_t* b = nullptr;                // [panel][quad][vector][lane][4], no alignment
+  int64_t panel_bytes = 0, quad_bytes = 0;  // how far apart panels are, and the quads of one
   int panels = 0;
   int vectors = 0;          // of a panel: 1 to 4
   int64_t lanes = 0;        // the kernel's; any for the plain one

@@ -18,7 +18,9 @@ TEST(ByteTile, EveryKernelSumsExactly) {
       for (int vectors = 1; vectors <= 4; ++vectors)
         for (int panels = 1; panels <= 9; ++panels)
           for (const int64_t quads : {0, 1, 7}) {
-            const int64_t a_row = quads * kByteQuad + 3, panel_bytes = quads * vectors * lanes * kByteQuad + 1;
+            // Quads with something between them, too.
+            const int64_t a_row = quads * kByteQuad + 3, quad_bytes = (vectors * lanes + panels % 3) * kByteQuad,
+                          panel_bytes = quads * quad_bytes + 1;
             std::vector<uint8_t> a(static_cast<size_t>(rows * a_row));
             std::vector<int8_t> b(static_cast<size_t>(panels * panel_bytes));
             // Extremes, too: sums of two products of them do not fit in 16 bits.
@@ -31,6 +33,7 @@ TEST(ByteTile, EveryKernelSumsExactly) {
                              .quads = quads,
                              .b = b.data(),
                              .panel_bytes = panel_bytes,
+                             .quad_bytes = quad_bytes,
                              .panels = panels,
                              .vectors = vectors,
                              .lanes = lanes,
@@ -41,10 +44,9 @@ TEST(ByteTile, EveryKernelSumsExactly) {
                 for (int64_t column = 0; column < vectors * lanes; ++column, ++at) {
                   int64_t sum = 0;
                   for (int64_t k = 0; k < quads * kByteQuad; ++k)
-                    sum +=
-                        int64_t{a[static_cast<size_t>(r * a_row + k)]} *
-                        b[static_cast<size_t>(panel * panel_bytes +
-                                              (k / kByteQuad * vectors * lanes + column) * kByteQuad + k % kByteQuad)];
+                    sum += int64_t{a[static_cast<size_t>(r * a_row + k)]} *
+                           b[static_cast<size_t>(panel * panel_bytes + k / kByteQuad * quad_bytes + column * kByteQuad +
+                                                 k % kByteQuad)];
                   ASSERT_EQ(sums[static_cast<size_t>(at)], sum)
                       << kernel.name << ", rows " << rows << ", vectors " << vectors << ", panels " << panels
                       << ", quads " << quads << ", sum " << at;

@@ -38,12 +38,12 @@ inline constexpr int kTileRows = 3;
 template <int kRows>
 inline constexpr int kTileVectors = kRows == 1 ? 8 : 4;
 #endif
-// Each panel is a stream from memory of its own: more than these are not fetched ahead.
-inline constexpr int kMostPanels = 4;
-// Panels of kVectors vectors that a tile of kRows rows takes at once.
+// Groups of kVectors vectors that a tile of kRows rows takes at once: more panels than these are not fetched ahead, and
+// the finer the tiles of one row, the more of what was read last is in the cache when they are taken in falling order.
+inline constexpr int kMostGroups = 4;
 template <int kRows, int kVectors>
-inline constexpr int kTilePanels = kTileVectors<kRows> / kVectors < 1             ? 1
-                                   : kTileVectors<kRows> / kVectors > kMostPanels ? kMostPanels
+inline constexpr int kTileGroups = kTileVectors<kRows> / kVectors < 1             ? 1
+                                   : kTileVectors<kRows> / kVectors > kMostGroups ? kMostGroups
                                                                                   : kTileVectors<kRows> / kVectors;
 
 // A vector of the right-hand matrix as what is computed. 16-bit numbers are bfloat16.
@@ -75,9 +75,9 @@ struct LinesAhead {
 
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose
 // rows of kPanel vectors are `step` numbers apart (kPanel * lanes when packed). b needs no alignment. init(row, vector)
-// gives the start of a sum, done(row, sums of the row) takes it.
-template <int kRows, int kPanels, int kPanel = kPanelVectors, class D, class S, class Init, class Done,
-          class Ahead = NothingAhead, class T = hn::TFromD<D>>
+// gives the start of a sum, done(row, sums of the row) takes it. kFar: b comes from beyond the L2.
+template <int kRows, int kPanels, int kPanel = kPanelVectors, bool kFar = false, class D, class S, class Init,
+          class Done, class Ahead = NothingAhead, class T = hn::TFromD<D>>
 HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
                      const Init& init, const Done& done, Ahead ahead = {}) {
   using V = hn::Vec<D>;
@@ -94,20 +94,35 @@ HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b,
     V factors[kRows];
     for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
     for (int v = 0; v < kVectors; ++v) {
-      const V column = LoadWeights(d, b + (v / kPanel) * panel_stride + (v % kPanel) * lanes);
+      const S* const from = b + (v / kPanel) * panel_stride + (v % kPanel) * lanes;
+      if constexpr (kFar) __builtin_prefetch(reinterpret_cast<const char*>(from) + kFarAhead);
+      const V column = LoadWeights(d, from);
       for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(factors[r], column, sums[r][v]);
     }
   }
   for (int r = 0; r < kRows; ++r) done(r, sums[r]);
 }
 
-// Calls fn(integral_constant<panels>, first panel) over [panel, end), from the front or from the back: kPanels at once,
-// then what is left by halves.
-template <int kPanels, class Fn>
-HWY_INLINE void CutPanels(int64_t panel, int64_t end, bool falling, const Fn& fn) {
-  for (; panel + kPanels <= end; falling ? end -= kPanels : panel += kPanels)
-    fn(std::integral_constant<int, kPanels>(), falling ? end - kPanels : panel);
-  if constexpr (kPanels > 1) CutPanels<kPanels / 2>(panel, end, falling, fn);
+// fn(integral_constant<groups>, first group) for `groups`, a power of 2 up to kGroups.
+template <int kGroups, class Fn>
+HWY_INLINE void CallWithGroups(int64_t groups, int64_t group, const Fn& fn) {
+  if constexpr (kGroups > 1) {
+    if (groups < kGroups) return CallWithGroups<kGroups / 2>(groups, group, fn);
+  }
+  fn(std::integral_constant<int, kGroups>(), group);
+}
+
+// The same over all of [begin, end), from the front or from the back: kGroups at once, at the ends fewer. Of `together`
+// groups that share a panel (gemm/panel.h) none are taken beside some of another panel but whole.
+template <int kGroups, class Fn>
+HWY_INLINE void CutGroups(int64_t begin, int64_t end, int64_t together, bool falling, const Fn& fn) {
+  while (begin < end) {
+    const int64_t at = falling ? end : begin, from_border = at % together;
+    int64_t groups = kGroups;
+    while (groups > end - begin || (from_border & (groups - 1) & (together - 1)) != 0) groups /= 2;
+    CallWithGroups<kGroups>(groups, falling ? end - groups : begin, fn);
+    (falling ? end : begin) += falling ? -groups : groups;
+  }
 }
 
 // Calls op.template Run<rows, panels>(first row, first panel) over all of rows x [panel_begin, panel_end), panels of
@@ -115,10 +130,12 @@ HWY_INLINE void CutPanels(int64_t panel, int64_t end, bool falling, const Fn& fn
 // from the last to the first.
 template <int kPanel = kPanelVectors, class Op>
 HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end, const Op& op, bool falling = false) {
+  const auto cut = [&]<int kGroups>(std::integral_constant<int, kGroups>, const auto& fn)
+                       HWY_ATTR { CutGroups<kGroups>(panel_begin, panel_end, PanelGroups(kPanel), falling, fn); };
   const auto whole = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
-    CutPanels<kTilePanels<kRows, kPanel>>(panel_begin, panel_end, falling,
-                                          [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel)
-                                              HWY_ATTR { op.template Run<kRows, kPanels>(0, panel); });
+    cut(std::integral_constant<int, kTileGroups<kRows, kPanel>>(),
+        [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel)
+            HWY_ATTR { op.template Run<kRows, kPanels>(0, panel); });
   };
   if (rows <= 0) return;
   if (rows == 1) return whole(std::integral_constant<int, 1>());
@@ -128,29 +145,29 @@ HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end
   }
   // Pieces of equal heights, but for one row: from 2 up to 3 or from 3 up to 6.
   const int64_t pieces = (rows - 1) / kTileRows + 1, least = rows / pieces, larger = rows % pieces;
-  CutPanels<kTilePanels<kTileRows, kPanel>>(
-      panel_begin, panel_end, falling, [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
-        int64_t row = 0;
-        for (int64_t piece = 0; piece < pieces; ++piece) {
-          const int64_t height = least + (piece < larger ? 1 : 0);
-          if constexpr (kTileRows > 3) {
-            if (height == 3)
-              op.template Run<3, kPanels>(row, panel);
-            else if (height == 4)
-              op.template Run<4, kPanels>(row, panel);
-            else if (height == 5)
-              op.template Run<5, kPanels>(row, panel);
-            else
-              op.template Run<6, kPanels>(row, panel);
-          } else {
-            if (height == 2)
-              op.template Run<2, kPanels>(row, panel);
-            else
-              op.template Run<3, kPanels>(row, panel);
-          }
-          row += height;
-        }
-      });
+  const auto in_pieces = [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
+    int64_t row = 0;
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const int64_t height = least + (piece < larger ? 1 : 0);
+      if constexpr (kTileRows > 3) {
+        if (height == 3)
+          op.template Run<3, kPanels>(row, panel);
+        else if (height == 4)
+          op.template Run<4, kPanels>(row, panel);
+        else if (height == 5)
+          op.template Run<5, kPanels>(row, panel);
+        else
+          op.template Run<6, kPanels>(row, panel);
+      } else {
+        if (height == 2)
+          op.template Run<2, kPanels>(row, panel);
+        else
+          op.template Run<3, kPanels>(row, panel);
+      }
+      row += height;
+    }
+  };
+  cut(std::integral_constant<int, kTileGroups<kTileRows, kPanel>>(), in_pieces);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE

@@ -48,10 +48,9 @@ struct Gru {
   template <class T>
   struct Packed : PackedSizes<T> {
     GruCell cell;
-    bool plain = true;  // default activations and no clip
-    // [group][H][2 * lanes], z and r; with linear_before_reset [group][H][3 * lanes], z, r and h.
-    GateMatrix<T> r;
-    GateMatrix<T> r_candidate;  // [group][H][lanes], h; none with linear_before_reset
+    bool plain = true;          // default activations and no clip
+    GateMatrix<T> r;            // of z and r; with linear_before_reset of z, r and h
+    GateMatrix<T> r_candidate;  // of h; none with linear_before_reset
     const T* rb = nullptr;      // [group][lanes], h; null without linear_before_reset
   };
 

@@ -103,14 +103,15 @@ HWY_INLINE void RunStep(const Step<Gru, T>& step, const RecurrentShare<T>& share
                              HWY_ATTR { return hn::Load(d, step.Sums(row, group) + gate * lanes); };
   const auto reset = [&](int64_t row, int64_t rows, int64_t group, int64_t panels, const T* sums)
                          HWY_ATTR { ResetState(step, row, rows, group, panels, sums); };
-  MultiplyState<2, S>(step, share, step.h, w.r, gate_init, reset);
+  MultiplyState<2, S>(step, share, step.h, w.r, gate_init, reset, true);
   // The candidates of each share need r h of all.
   if (!share.barrier->Wait(share.width)) return;
   const auto candidate_init = [&](int64_t row, int64_t group, int)
                                   HWY_ATTR { return hn::Load(d, step.Sums(row, group) + 2 * lanes); };
   const auto update = [&](int64_t row, int64_t rows, int64_t group, int64_t panels, const T* sums)
                           HWY_ATTR { UpdateState(step, row, rows, group, panels, sums); };
-  MultiplyState<1, S>(step, share, static_cast<const T*>(step.part.extra[1]), w.r_candidate, candidate_init, update);
+  MultiplyState<1, S>(step, share, static_cast<const T*>(step.part.extra[1]), w.r_candidate, candidate_init, update,
+                      true);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE

@@ -71,8 +71,8 @@ struct Lstm {
   template <class T>
   struct Packed : PackedSizes<T> {
     LstmCell cell;
-    bool plain = true;     // default activations and nothing else
-    GateMatrix<T> r;       // [group][H][4 * lanes]
+    bool plain = true;  // default activations and nothing else
+    GateMatrix<T> r;
     const T* p = nullptr;  // [group][3 * lanes], i, o, f; null when there are no peepholes
   };
 

@@ -33,18 +33,28 @@ struct Walk {
 template <class S, class T>
 struct LeftRows {
   const T* const* rows;
+  bool far;  // weights of which groups share a panel are asked for ahead
 
-  // Tiles (gemm/tile-inl.h) of kRows rows from `row` on and the panels of kPanels groups from `group` on.
+  // Tiles (gemm/tile-inl.h) of kRows rows from `row` on and kPanels groups from `group` on.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
   HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<T>& matrix, const Walk& walk,
                         const Init& init, const Done& done) const {
-    const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(d)), panel = k * width;
-    const S* const b = static_cast<const S*>(matrix.weights) + group * panel;
+    constexpr int kTogether = PanelGroups(kVectors), kWidth = kVectors * (kPanels < kTogether ? kPanels : kTogether);
+    const GroupPlace place(group, matrix.groups, kVectors, kVectors * static_cast<int64_t>(hn::Lanes(d)), k);
+    const S* const b = static_cast<const S*>(matrix.weights) + place.first;
+    const auto tile = [&]<bool kFar>(std::bool_constant<kFar>, auto ahead) HWY_ATTR {
+      Tile<kRows, kPanels * kVectors / kWidth, kWidth, kFar>(d, rows + row, k, b, k * place.step, place.step, init,
+                                                             done, ahead);
+    };
+    // Several rows have enough to do while panels come.
+    if constexpr (kRows == 1 && kTogether > 1) {
+      if (far) return tile(std::true_type(), NothingAhead());
+    }
     if constexpr (kRows > 3)
-      Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done,
-                                     Ahead<kRows>(row, k, b, kPanels * panel, walk));
+      tile(std::false_type(),
+           Ahead<kRows>(row, k, b, k * kPanels * kVectors * static_cast<int64_t>(hn::Lanes(d)), walk));
     else
-      Tile<kRows, kPanels, kVectors>(d, rows + row, k, b, panel, width, init, done);
+      tile(std::false_type(), NothingAhead());
   }
 
   // Panels are used by all rows before the next ones, of `size` numbers: by the time those are needed the first tiles
@@ -61,36 +71,36 @@ struct LeftRows {
 
 inline int64_t QuadsOf(int64_t k) { return (k + kByteQuad - 1) / kByteQuad; }
 
-// What an L2 holds, at least.
-inline constexpr int64_t kL2Bytes = 1 << 20;
-
 // Rows as bytes.
 template <>
 struct LeftRows<int8_t, float> {
   const ByteKernel* kernel;
   const uint8_t* codes;
   const RowCode* row_codes;
-  int64_t groups;  // whose panels are read again at the next step
+  bool far;  // the weights come from beyond the L2
 
   // The sum of integers is exact; it is scaled once, and what it begins with added then.
   template <int kRows, int kPanels, int kVectors, class D, class Init, class Done>
   HWY_INLINE void Times(D d, int64_t row, int64_t group, int64_t k, const GateMatrix<float>& matrix, const Walk&,
                         const Init& init, const Done& done) const {
-    constexpr int kAll = kPanels * kVectors;
+    constexpr int kAll = kPanels * kVectors, kTogether = PanelGroups(kVectors),
+                  kWidth = kVectors * (kPanels < kTogether ? kPanels : kTogether);
     const hn::RebindToSigned<D> di;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const int64_t quads = QuadsOf(k), panel_bytes = quads * kVectors * lanes * kByteQuad;
+    const int64_t quads = QuadsOf(k);
+    const GroupPlace place(group, matrix.groups, kVectors, kVectors * lanes * kByteQuad, quads);
     HWY_ALIGN int32_t products[kRows * kAll * (HWY_MAX_BYTES / sizeof(int32_t))];
     kernel->multiply({.a = codes + row * quads * kByteQuad,
                       .a_row = quads * kByteQuad,
                       .rows = kRows,
                       .quads = quads,
-                      .b = static_cast<const int8_t*>(matrix.weights) + group * panel_bytes,
-                      .panel_bytes = panel_bytes,
-                      .panels = kPanels,
-                      .vectors = kVectors,
+                      .b = static_cast<const int8_t*>(matrix.weights) + place.first,
+                      .panel_bytes = quads * place.step,
+                      .quad_bytes = place.step,
+                      .panels = kAll / kWidth,
+                      .vectors = kWidth,
                       .lanes = lanes,
-                      .far = panel_bytes * groups > kL2Bytes,
+                      .far = far,
                       .sums = products});
     for (int r = 0; r < kRows; ++r) {
       const RowCode& code = row_codes[row + r];
@@ -175,14 +185,15 @@ inline void EncodeRow(const float* values, int64_t count, uint8_t* bytes, RowCod
   for (; i < QuadsOf(count) * kByteQuad; ++i) bytes[i] = 0;
 }
 
-// The first `count` of share.rows, of k numbers each. Where ranges are shared: by `range` and the first `others` rows.
+// The first `count` of share.rows, of k numbers each, for weights that are far or not. Where ranges are shared: by
+// `range` and the first `others` rows.
 template <class S, class T>
-HWY_INLINE LeftRows<S, T> Left(S, const PackedSizes<T>&, const RecurrentShare<T>& share, int64_t, int64_t, int64_t,
-                               const ValueRange& = {}) {
-  return {share.rows};
+HWY_INLINE LeftRows<S, T> Left(S, const PackedSizes<T>&, const RecurrentShare<T>& share, int64_t, int64_t, bool far,
+                               int64_t, const ValueRange& = {}) {
+  return {share.rows, far};
 }
 inline LeftRows<int8_t, float> Left(int8_t, const PackedSizes<float>& w, const RecurrentShare<float>& share,
-                                    int64_t count, int64_t k, int64_t others, ValueRange range = {}) {
+                                    int64_t count, int64_t k, bool far, int64_t others, ValueRange range = {}) {
   if (w.shared_ranges)
     for (int64_t row = 0; row < others; ++row) range.Include(share.rows[row], k);
   for (int64_t row = 0; row < count; ++row) {
@@ -195,7 +206,7 @@ inline LeftRows<int8_t, float> Left(int8_t, const PackedSizes<float>& w, const R
     code.scale += range.spoilt;
     share.row_codes[row] = code;
   }
-  return {w.bytes, share.codes, share.row_codes, share.group_end - share.group_begin};
+  return {w.bytes, share.codes, share.row_codes, far};
 }
 
 // That of all steps of all rows of a part.

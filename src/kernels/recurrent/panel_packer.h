@@ -45,6 +45,7 @@ class PanelPacker {
         matrix = bytes.values != nullptr ? StoredBytes(bytes, k, blocks) : RoundedToBytes(rows, k, blocks);
         break;
     }
+    matrix.groups = groups_;
     return matrix;
   }
 
@@ -61,6 +62,8 @@ class PanelPacker {
   }
 
   int64_t used() const { return carver_.used(); }
+  // No weight seen so far is a NaN or an infinity.
+  bool finite() const { return finite_; }
 
  private:
   T Flushed(T value) const { return flush_ ? FlushDenormal(value) : value; }
@@ -74,16 +77,21 @@ class PanelPacker {
     return blocks[static_cast<size_t>(column / lanes_ % gates)] * hidden_ + unit;
   }
 
-  // Stores encode(weight) as [group][k][gate][lane].
+  // Stores encode(weight) in panels of groups.
   template <class S, class Encode>
   const S* PanelsAs(const T* rows, int64_t k, std::span<const uint8_t> blocks, const Encode& encode) {
-    const int64_t width = static_cast<int64_t>(blocks.size()) * lanes_;
+    const auto gates = static_cast<int64_t>(blocks.size());
+    const int64_t width = gates * lanes_;
     S* const panels = carver_.Take<S>({groups_, width, k});
     if (counting_) return nullptr;
     for (int64_t column = 0; column < groups_ * width; ++column) {
       const int64_t row = RowOf(blocks, column);
-      S* const to = panels + column / width * k * width + column % width;
-      for (int64_t i = 0; i < k; ++i) to[i * width] = row == kNoRow ? S(0) : encode(Flushed(rows[row * k + i]));
+      const GroupPlace place(column / width, groups_, gates, width, k);
+      S* const to = panels + place.first + column % width;
+      for (int64_t i = 0; i < k; ++i) {
+        to[i * place.step] = row == kNoRow ? S(0) : encode(Flushed(rows[row * k + i]));
+        finite_ = finite_ && (row == kNoRow || std::isfinite(rows[row * k + i]));
+      }
     }
     return panels;
   }
@@ -92,8 +100,8 @@ class PanelPacker {
   template <class Number, class Scale, class Zero>
   GateMatrix<T> ByteMatrix(int64_t k, std::span<const uint8_t> blocks, bool with_zeros, const Number& number,
                            const Scale& scale, const Zero& zero) {
-    const int64_t width = static_cast<int64_t>(blocks.size()) * lanes_,
-                  quads = k / kByteQuad + (k % kByteQuad != 0 ? 1 : 0);
+    const auto gates = static_cast<int64_t>(blocks.size());
+    const int64_t width = gates * lanes_, quads = k / kByteQuad + (k % kByteQuad != 0 ? 1 : 0);
     auto* const panels = carver_.Take<int8_t>({groups_, quads, width, kByteQuad});
     auto* const scales = carver_.Take<T>({groups_, width});
     auto* const sums = carver_.Take<int32_t>({groups_, width});
@@ -103,17 +111,19 @@ class PanelPacker {
     for (int64_t column = 0; column < groups_ * width; ++column) {
       const int64_t row = RowOf(blocks, column);
       const bool there = row != kNoRow;
-      int8_t* const to = panels + column / width * quads * width * kByteQuad + column % width * kByteQuad;
+      const GroupPlace place(column / width, groups_, gates, width * kByteQuad, quads);
+      int8_t* const to = panels + place.first + column % width * kByteQuad;
       scales[column] = there ? scale(row) : T(0);
+      finite_ = finite_ && std::isfinite(scales[column]);
       if (with_zeros) zeros[column] = there ? zero(row) : 0;
       sums[column] = 0;
       for (int64_t i = 0; there && i < k; ++i) {
         const int8_t value = number(row, i);
-        to[i / kByteQuad * width * kByteQuad + i % kByteQuad] = value;
+        to[i / kByteQuad * place.step + i % kByteQuad] = value;
         sums[column] += value;
       }
     }
-    return {panels, scales, sums, zeros};
+    return {.weights = panels, .scales = scales, .sums = sums, .zeros = zeros};
   }
 
   GateMatrix<T> RoundedToBytes(const T* rows, int64_t k, std::span<const uint8_t> blocks) {
@@ -148,7 +158,7 @@ class PanelPacker {
 
   int64_t hidden_, lanes_, groups_;
   WeightStorage storage_;
-  bool flush_, counting_;
+  bool flush_, counting_, finite_ = true;
   Carver carver_;
 };
 

@@ -81,12 +81,13 @@ struct RecurrentSequence {
 // Preconditions, which callers check: sizes >= 0, lengths in range, pointers readable for the sizes, (kGates + 1) H and
 // kGates * H * I fit int64_t.
 
-// A packed matrix: [group][k][gates * lanes] of T, or bfloat16 as uint16_t. With kInt8 [group][k / 4][gates * lanes][4]
-// of int8_t, k filled up with zeros; a weight is (number - zero) * scale of its column, and the rest is
-// [group][gates * lanes]; otherwise null.
+// A packed matrix: [panel][k][group][gates * lanes] of T, or bfloat16 as uint16_t, a panel being PanelGroups(gates)
+// groups (gemm/panel.h). With kInt8 [panel][k / 4][group][gates * lanes][4] of int8_t, k filled up with zeros; a weight
+// is (number - zero) * scale of its column, and the rest is [group][gates * lanes]; otherwise null.
 template <class T>
 struct GateMatrix {
   const void* weights = nullptr;
+  int64_t groups = 0;
   const T* scales = nullptr;
   const int32_t* sums = nullptr;   // of the numbers of a column
   const int32_t* zeros = nullptr;  // null = 0
@@ -108,7 +109,8 @@ struct PackedSizes {
   // all states of a step by one, also those of rows that ended in the step before, as onnxruntime has it.
   bool shared_ranges = false;
   const ByteKernel* bytes = nullptr;
-  GateMatrix<T> w;          // [group][I][kGates * lanes]
+  bool finite = true;       // no weight is a NaN or an infinity: their products with a state of 0 are 0
+  GateMatrix<T> w;          // of I rows and kGates
   const T* bias = nullptr;  // [group][kGates * lanes]: where the sums of W begin
 };
 

@@ -67,8 +67,8 @@ Sharing Share(Directions<Kind, T> directions, int threads) {
     const StepWork work = StepWorkOf(direction);
     total += work.all * static_cast<double>(direction.io.steps);
     step += work.state;
-    matrix = std::max(
-        matrix, static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(w.hidden_size) * WeightBytes(w));
+    matrix = std::max(matrix, static_cast<double>(Kind::kGates * w.hidden_size) * static_cast<double>(w.hidden_size) *
+                                  WeightBytes(w));
     groups = std::min(groups, w.groups);
     rows = std::max(rows, direction.io.rows);
     equal_lengths = equal_lengths && direction.io.lengths == nullptr;
@@ -251,6 +251,7 @@ PackedRecurrent<Kind, T>::PackedRecurrent(const Cell& cell, const Weights& weigh
   storage_ = MakeAlignedArray<T>(bytes_ < 0 ? -1 : bytes_ / static_cast<int64_t>(sizeof(T)));
   PanelPacker<T> packer(data_, flush_denormals, reinterpret_cast<std::byte*>(storage_.get()));
   Kind::Pack(cell, weights, packer, data_);
+  data_.finite = packer.finite();
 }
 
 template <class Kind, class T>

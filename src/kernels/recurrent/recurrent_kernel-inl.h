@@ -29,6 +29,16 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A share's weights, k for each unit and gate, are to be asked for ahead, for they come from beyond the L2. Bytes
+// always need that, floats only where a step reads two matrices `in_turn`: of a single one enough stays in the L2 from
+// step to step.
+template <class Kind, class S, class T>
+bool IsFar(const PackedSizes<T>& w, const RecurrentShare<T>& share, int64_t k, bool in_turn) {
+  const int64_t columns = (share.group_end - share.group_begin) * w.lanes * Kind::kGates;
+  const int64_t bytes = columns * k * static_cast<int64_t>(sizeof(S));
+  return sizeof(S) == 1 ? bytes > kL2Bytes : in_turn && bytes > kL2Bytes / 2 * 3;
+}
+
 // z = bias + x W^T.
 template <class Kind, class S, class T>
 struct ProjectOp {
@@ -85,6 +95,7 @@ template <int kVectors, class S, class Kind, class T, class Init, class Update>
 struct StateOp {
   const Step<Kind, T>& step;
   const LeftRows<S, T>& state;
+  bool zero;                    // the state is 0, and so are its products
   const GateMatrix<T>& matrix;  // of groups of kVectors * lanes columns
   const Init& init;
   const Update& update;
@@ -106,7 +117,13 @@ struct StateOp {
     const auto done = [&](int r, const auto* of_row) HWY_ATTR {
       for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
     };
-    state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, walk, begin, done);
+    if (zero) {
+      for (int r = 0; r < kRows; ++r)
+        for (int v = 0; v < kPanels * kVectors; ++v)
+          hn::Store(begin(r, v), d, sums + (r * kPanels * kVectors + v) * lanes);
+    } else {
+      state.template Times<kRows, kPanels, kVectors>(d, row, group, k, matrix, walk, begin, done);
+    }
     update(row, int64_t{kRows}, group, int64_t{kPanels}, sums);
   }
 };
@@ -115,14 +132,18 @@ struct StateOp {
 // in one and the same order always just gone. Units are independent, so nothing else changes.
 template <int kVectors, class S, class Kind, class T, class Init, class Update>
 HWY_INLINE void MultiplyState(const Step<Kind, T>& step, const RecurrentShare<T>& share, const T* state,
-                              const GateMatrix<T>& matrix, const Init& init, const Update& update) {
+                              const GateMatrix<T>& matrix, const Init& init, const Update& update,
+                              bool in_turn = false) {
   const auto& w = *step.part.weights;
+  const bool zero = step.number == 0 && step.part.io->h0 == nullptr && w.finite && state == step.h;
   for (int64_t row = 0; row < step.before; ++row) share.rows[row] = state + row * step.stride;
-  const LeftRows<S, T> left = Left(S(), w, share, step.active, w.hidden_size, step.before);
+  const LeftRows<S, T> left =
+      Left(S(), w, share, step.active, w.hidden_size, IsFar<Kind, S>(w, share, w.hidden_size, in_turn), step.before);
   const bool falling = step.number % 2 != 0;
   const Walk walk = {step.active, falling ? -1 : 1, false};
   ForEachTile<kVectors>(step.active, share.group_begin, share.group_end,
-                        StateOp<kVectors, S, Kind, T, Init, Update>{step, left, matrix, init, update, walk}, falling);
+                        StateOp<kVectors, S, Kind, T, Init, Update>{step, left, zero, matrix, init, update, walk},
+                        falling);
 }
 
 // activation(z held within the clip of the cell).
@@ -227,7 +248,8 @@ HWY_INLINE void RunSteps(const RecurrentPart<Kind, T>& part, const RecurrentShar
       }
       filled += ahead;
     }
-    const LeftRows<S, T> x = Left(S(), w, share, filled, w.input_size, 0, x_range);
+    const LeftRows<S, T> x =
+        Left(S(), w, share, filled, w.input_size, IsFar<Kind, S>(w, share, w.input_size, false), 0, x_range);
     ForEachTile<Kind::kGates>(filled, share.group_begin, share.group_end,
                               ProjectOp<Kind, S, T>{part, x, filled, share.group_begin});
     const T* z = part.z;

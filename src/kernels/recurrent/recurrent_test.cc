@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every kind of network; what only an LSTM has is in lstm_test.cc.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -118,6 +119,26 @@ TYPED_TEST(Recurrent, StreamedChunksEqualOneCall) {
       EXPECT_EQ(out, expected);
     }
   }
+}
+
+// No initial state is one of zeros, also for weights that are not numbers.
+TYPED_TEST(Recurrent, WithoutAnInitialStateItIsZero) {
+  using Kind = typename TypeParam::Kind;
+  for (const uint32_t seed : {61u, 62u})
+    for (const float first : {0.25f, std::numeric_limits<float>::infinity()}) {
+      Problem<TypeParam, float> problem(seed, 2, 3, 5, 34);
+      std::ranges::fill(problem.h0, 0.0f);
+      problem.r[static_cast<size_t>(problem.shift)] = first;
+      const Outputs<float> given = RunKernel(problem, false);
+      Outputs<float> out;
+      RecurrentSequence<float> io = Io(problem, out, false);
+      io.h0 = nullptr;
+      const PackedRecurrent<Kind, float> packed(problem.cell, problem.Weights());
+      RunWithScratch<Kind, float>({{&packed, io}});
+      EXPECT_EQ(std::isnan(out.y[static_cast<size_t>(problem.shift)]), !std::isfinite(first));
+      for (size_t i = 0; i < out.y.size(); ++i)
+        EXPECT_TRUE(out.y[i] == given.y[i] || (std::isnan(out.y[i]) && std::isnan(given.y[i]))) << i;
+    }
 }
 
 TYPED_TEST(Recurrent, ReverseIsForwardOfTheReversedPrefix) {

@@ -38,7 +38,7 @@ struct Rnn {
   struct Packed : PackedSizes<T> {
     RnnCell cell;
     bool plain = true;  // tanh and no clip
-    GateMatrix<T> r;    // [group][H][lanes]
+    GateMatrix<T> r;
   };
 
   static constexpr int kGates = 1;

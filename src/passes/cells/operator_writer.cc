@@ -2,13 +2,16 @@
 #include "passes/cells/operator_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "graph/node_attributes.h"
 #include "kernels/activation/activation.h"
 #include "model/set_attribute.h"
+#include "passes/constants.h"
 #include "values/tensor_proto.h"
 
 namespace ONNX_LIGHT_NAMESPACE::cells {
@@ -36,6 +39,24 @@ std::vector<OptimDim> RowDims(const OptimShape& shape) {
 }
 // [1,N,H] or the like.
 bool IsOfOperator(const OptimShape& shape) { return shape.Rank() == 3 && IsOne(shape[0]); }
+
+bool HoldsZeros(const Tensor& tensor) {
+  const auto is_zero = [](auto elements) { return std::ranges::all_of(elements, [](auto e) { return e == 0; }); };
+  if (tensor.dtype() == TensorType::kDouble) return is_zero(tensor.View<double>());
+  return tensor.dtype() == TensorType::kFloat && is_zero(tensor.View<float>());
+}
+
+// Whatever is fed: zeros, or nodes that give a zero a shape.
+bool IsZero(const GraphEdit& edit, int v) {
+  int n = edit.producer(v);
+  for (; n != kAbsent && std::ranges::any_of(std::array{"Expand", "Reshape", "Squeeze", "Unsqueeze", "Identity"},
+                                             [&](const char* type) { return edit.Is(n, type); });
+       n = edit.producer(v))
+    v = edit.input(n, 0);
+  if (n == kAbsent || !edit.Is(n, "ConstantOfShape")) return HoldsZeros(ReadConstant(edit, v, edit.TypeOf(v)));
+  const AttributeProto* const value = NodeAttributes(edit.node(n)).Find("value");
+  return value == nullptr || HoldsZeros(TensorFromProto(value->t()));
+}
 
 std::vector<int64_t> Moved(int64_t rank, int64_t from, int64_t to) {
   std::vector<int64_t> perm(static_cast<size_t>(rank));
@@ -161,6 +182,11 @@ int OperatorWriter::Initial(int value, int64_t hidden_size) {
   return chain.value();
 }
 
+// What the operator begins with when it is given nothing is given as nothing: it need not multiply by it.
+int OperatorWriter::InitialOrZero(int value, int64_t hidden_size) {
+  return IsZero(edit_, value) ? kAbsent : Initial(value, hidden_size);
+}
+
 int OperatorWriter::Add(NodeProto node, const std::vector<int>& inputs) {
   const int made = edit_.NewValue(edit_.name(inputs[0]));
   edit_.AddNode(std::move(node), inputs, {made});
@@ -215,8 +241,8 @@ OperatorWriter::Outputs OperatorWriter::Operator(std::string_view name, const Ce
                           constant(weights.r, "R"),
                           constant(weights.b, "B"),
                           inputs.lengths,
-                          Initial(inputs.hidden, weights.hidden_size)};
-  if (inputs.state != kAbsent) values.push_back(Initial(inputs.state, weights.hidden_size));
+                          InitialOrZero(inputs.hidden, weights.hidden_size)};
+  if (inputs.state != kAbsent) values.push_back(InitialOrZero(inputs.state, weights.hidden_size));
   if (weights.p.defined()) values.push_back(constant(weights.p, "P"));
   const std::string like = edit_.name(inputs.x);
   const auto output = [&](int one) { return one == kAbsent ? kAbsent : edit_.NewValue(like); };

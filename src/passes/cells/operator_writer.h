@@ -58,6 +58,7 @@ class OperatorWriter {
   int Add(NodeProto node, const std::vector<int>& inputs);
   int Stacked(int all, const OptimShape& shape, int64_t axis, bool reversed);
   int Initial(int value, int64_t hidden_size);
+  int InitialOrZero(int value, int64_t hidden_size);
 
   GraphEdit& edit_;
 };
