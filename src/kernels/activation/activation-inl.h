@@ -16,6 +16,14 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The greater of the two; x where it is NaN. Vectors of x86 hand on the second operand then, single numbers the other
+// one.
+template <class V>
+HWY_INLINE V NotBelow(V low, V x) {
+  if constexpr (HWY_TARGET == HWY_SCALAR) return hn::IfThenElse(hn::Lt(x, low), low, x);
+  return hn::Max(low, x);
+}
+
 // e^x for x <= 0, within 1 unit in the last place (1.2 where multiply-adds round twice); 0 where it would be denormal.
 // NaN stays NaN.
 // x = n ln2 + r, |r| <= ln2 / 2; ln2 is split so that n times its first part is exact.
@@ -23,8 +31,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ExpOfNegative(D d, V x) {
   const hn::RebindToSigned<D> di;
   const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
-  // Second operand: where x is NaN, x86 hands on the second one.
-  const V held = hn::Max(hn::Set(d, -87.4f), x);
+  const V held = NotBelow(hn::Set(d, -87.4f), x);
   // So large a number has no place for fractions: what is added rounds to n, and the lowest bits are those of n + 127,
   // the exponent of 2^n.
   const V large = hn::Set(d, 0x1.8p23f + 127.0f);
@@ -87,10 +94,12 @@ HWY_INLINE V TanhVec(D d, V x) {
   }
 }
 
-// Holds x within [low, high]; NaN stays NaN (second operands, as above).
+// Holds x within [low, high]; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V HoldWithin(D, V low, V high, V x) {
-  return hn::Min(high, hn::Max(low, x));
+  const V held = NotBelow(low, x);
+  if constexpr (HWY_TARGET == HWY_SCALAR) return hn::IfThenElse(hn::Lt(high, held), high, held);
+  return hn::Min(high, held);
 }
 
 template <class D, class V = hn::Vec<D>>
