@@ -3,6 +3,7 @@
 
 #include <hwy/targets.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -25,12 +26,20 @@ Isa IsaOfTargets(int64_t targets) noexcept {
   return Isa::kBaseline;
 }
 
+// The one dispatched to. Asking hwy::SupportedTargets() for it would dispatch to the best one from then on.
+std::atomic<Isa> active{Isa::kBaseline};
+
 int64_t TargetsAbove(Isa isa) noexcept {
   int64_t above = 0;
   if (isa < Isa::kAvx512) above |= HWY_AVX3 | HWY_AVX3_DL;
   if (isa < Isa::kAvx2) above |= HWY_AVX2;
   if (isa < Isa::kSse4) above |= HWY_SSE4 | HWY_SSSE3;
   return above;
+}
+
+void Dispatch(Isa isa) noexcept {
+  hwy::DisableTargets(TargetsAbove(isa));
+  active.store(isa, std::memory_order_relaxed);
 }
 
 std::string Lacks(Isa isa) {
@@ -40,14 +49,14 @@ std::string Lacks(Isa isa) {
 // The text of what is wrong with the variable; empty when it was applied or is not set.
 const std::string& EnvironmentProblem() {
   static const std::string problem = [] {
-    BestIsa();
+    Dispatch(BestIsa());
     const char* value = std::getenv("ONNXSEQ_ISA");
     if (value == nullptr || *value == '\0') return std::string();
     const std::optional<Isa> isa = IsaFromName(value);
     if (!isa || *isa == Isa::kBaseline)
       return "ONNXSEQ_ISA: \"" + std::string(value) + "\" is none of sse4, avx2, avx512";
     if (*isa > BestIsa()) return "ONNXSEQ_ISA: " + Lacks(*isa);
-    hwy::DisableTargets(TargetsAbove(*isa));
+    Dispatch(*isa);
     return std::string();
   }();
   return problem;
@@ -70,14 +79,14 @@ Isa BestIsa() noexcept {
 
 Isa ActiveIsa() noexcept {
   EnsureIsa();
-  return IsaOfTargets(hwy::SupportedTargets());
+  return active.load(std::memory_order_relaxed);
 }
 
 void SetIsa(std::optional<Isa> isa) {
   EnsureIsa();
   const Isa wanted = isa.value_or(BestIsa());
   if (wanted > BestIsa()) throw InvalidArgument(Lacks(wanted));
-  hwy::DisableTargets(TargetsAbove(wanted));
+  Dispatch(wanted);
 }
 
 void ApplyIsaEnvironment() {

@@ -20,6 +20,20 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The greater of the two; x where it is NaN. Vectors of x86 hand on the second operand then, single numbers the other
+// one.
+template <class V>
+HWY_INLINE V NotBelow(V low, V x) {
+  if constexpr (HWY_TARGET == HWY_SCALAR) return hn::IfThenElse(hn::Lt(x, low), low, x);
+  return hn::Max(low, x);
+}
+// The smaller of the two, in the same way.
+template <class V>
+HWY_INLINE V NotAbove(V high, V x) {
+  if constexpr (HWY_TARGET == HWY_SCALAR) return hn::IfThenElse(hn::Lt(high, x), high, x);
+  return hn::Min(high, x);
+}
+
 // e^x 2^shift, within 1 unit in the last place (1.2 where multiply-adds round twice), where that is no denormal.
 // x = n ln2 + r, |r| <= ln2 / 2; ln2 is split so that n times its first part is exact.
 template <class D, class V = hn::Vec<D>>
@@ -48,8 +62,7 @@ HWY_INLINE V ScaledExp(D d, V held, float shift) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ExpOfNegative(D d, V x) {
   const auto in_range = hn::Not(hn::Lt(x, hn::Set(d, -87.336f)));
-  // Second operand: where x is NaN, x86 hands on the second one.
-  return hn::IfThenElseZero(in_range, ScaledExp(d, hn::Max(hn::Set(d, -87.4f), x), 0.0f));
+  return hn::IfThenElseZero(in_range, ScaledExp(d, NotBelow(hn::Set(d, -87.4f), x), 0.0f));
 }
 
 // Every lane through the plain function: what has no vector form.
@@ -62,10 +75,10 @@ HWY_NOINLINE V ActivateLanes(D d, const Activation& activation, V x) {
   return hn::Load(d, lanes);
 }
 
-// Holds x within [low, high]; NaN stays NaN (second operands, as above).
+// Holds x within [low, high]; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V HoldWithin(D, V low, V high, V x) {
-  return hn::Min(high, hn::Max(low, x));
+  return NotAbove(high, NotBelow(low, x));
 }
 
 // 1 + e^-x of floats, infinite where e^-x would be: what sigmoid is one over.
@@ -110,7 +123,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE Fraction<V> TanhFraction(D d, V x) {
   const hn::RebindToSigned<D> di;
   // From 20 on e^-2|x| is nothing beside 1.
-  const V size = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V size = NotAbove(hn::Set(d, 20.0f), hn::Abs(x));
   const V large = hn::Set(d, 0x1.8p23f + 127.0f);
   const V rounded = hn::NegMulAdd(size, hn::Set(d, 2 * 1.44269504088896341f), large);
   const V n = hn::Sub(rounded, large);
@@ -147,7 +160,7 @@ HWY_NOINLINE V Expm1OfNegative(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_NOINLINE V SoftplusVec(D d, V x) {
   const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
-  return hn::Add(hn::Max(hn::Zero(d), x), hn::Log1p(d, e));
+  return hn::Add(NotBelow(hn::Zero(d), x), hn::Log1p(d, e));
 }
 
 template <class D, class V = hn::Vec<D>>

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Changes with the table and the structs. */
-#define ONNXSEQ_DNN_ABI 1
+#define ONNXSEQ_DNN_ABI 2
 #define ONNXSEQ_DNN_MAX_AXES 3
 
 enum { kDnnDone = 0, kDnnNotServed = 1 };
@@ -36,8 +36,6 @@ typedef struct OnnxseqDnnWeights OnnxseqDnnWeights;
 
 typedef struct OnnxseqDnn {
   uint32_t abi;
-  /* The CPU multiplies bytes exactly: without VNNI, pairs of products saturate. */
-  uint32_t exact_bytes;
   /* "oneDNN 3.2.0". */
   const char* library;
 
@@ -48,12 +46,6 @@ typedef struct OnnxseqDnn {
    * [groups * out_channels] or null without has_bias. */
   int (*conv)(const OnnxseqDnnConv* conv, OnnxseqDnnWeights* weights, const float* w, const float* bias, const float* x,
               float* y);
-  /* C[m,n] = A[m,k] B[k,n] of row-major matrices, their rows lda, ldb, ldc elements apart; exact, wrapping in int32.
-   * Only with exact_bytes. */
-  int (*product_u8)(int64_t m, int64_t n, int64_t k, const uint8_t* a, int64_t lda, const int8_t* b, int64_t ldb,
-                    int32_t* c, int64_t ldc);
-  int (*product_s8)(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, const int8_t* b, int64_t ldb,
-                    int32_t* c, int64_t ldc);
 } OnnxseqDnn;
 
 /* The table, or null when `abi` is not ONNXSEQ_DNN_ABI. `isa` counts at the first call in the process. */

@@ -69,7 +69,7 @@ Door Open() {
                                                          : isa == Isa::kAvx2 ? kDnnAvx2
                                                                              : kDnnSse4);
   if (table == nullptr) return {nullptr, path + " is of another version of this library"};
-  return {table, std::string(table->library) + (table->exact_bytes != 0 ? "" : ", without products of bytes")};
+  return {table, table->library};
 }
 
 const Door& TheDoor() {

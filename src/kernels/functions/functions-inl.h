@@ -48,7 +48,7 @@ HWY_INLINE V LogVec(D d, V x) {
 // Beyond, 0.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ErfcOfFar(D d, V size) {
-  const V t = hn::Min(size, hn::Set(d, 9.3f));
+  const V t = NotAbove(hn::Set(d, 9.3f), size);
   V q = hn::Set(d, -1.7975791e-09f);
   q = hn::MulAdd(q, t, hn::Set(d, 1.16656786e-07f));
   q = hn::MulAdd(q, t, hn::Set(d, -3.3330211e-06f));
@@ -107,7 +107,7 @@ HWY_INLINE V GeluTanhVec(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V MishVec(D d, V x) {
   const V two = hn::Set(d, 2.0f), most = hn::Set(d, 20.0f);
-  const V e = ExpVec(d, hn::Min(x, most));
+  const V e = ExpVec(d, NotAbove(most, x));
   const V n = hn::Mul(e, hn::Add(e, two));
   return hn::IfThenElse(hn::Gt(x, most), x, hn::Mul(x, hn::Div(n, hn::Add(n, two))));
 }
