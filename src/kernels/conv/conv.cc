@@ -170,9 +170,10 @@ bool PackedConv<T>::RunDnn(const OnnxseqDnn& dnn, const Plan& plan, int64_t imag
 
 // By planes, or where padding is out of all proportion, and not written out, by the definition; the pool last.
 template <class T>
-void PackedConv<T>::RunWhole(const PlaneTiles& tiles, int64_t batch, const Window& window, const ConvEpilogue& epilogue,
-                             const T* x, T* y, ThreadTeam* team, int threads) const {
+ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
+                                   ThreadTeam* team, int threads) const {
   const auto [groups, in_channels, out_channels] = sizes_;
+  const PlaneTiles tiles(window, kPlaneNumbers / (in_channels + out_channels));
   const int64_t planes = batch * groups * out_channels, out = window.OutSize();
   const bool pools = !epilogue.pool.kernel.empty();
   const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? planes * out : 0);
@@ -186,7 +187,8 @@ void PackedConv<T>::RunWhole(const PlaneTiles& tiles, int64_t batch, const Windo
     ConvReference(batch, groups, in_channels, out_channels, window, x, w_, bias_, to);
     if (epilogue.activation) ApplyActivation(*epilogue.activation, planes * out, to, to);
   }
-  if (!pools || StopRequested()) return;
+  const ConvMethod method = tiles.justified ? ConvMethod::kPlanes : ConvMethod::kOwn;
+  if (!pools || StopRequested()) return method;
   Window pool{window.out, window.out, epilogue.pool.kernel, epilogue.pool.stride, {}, {}, {}};
   pool.dilation.assign(window.out.size(), 1);
   pool.begin = pool.end = std::vector<int64_t>(window.out.size(), 0);
@@ -199,6 +201,7 @@ void PackedConv<T>::RunWhole(const PlaneTiles& tiles, int64_t batch, const Windo
     range(0, planes);
   else
     team->ParallelFor(planes, kPlaneNumbers / out + 1, range, threads);
+  return method;
 }
 
 template <class T>
@@ -227,21 +230,15 @@ ConvMethod PackedConv<T>::Choose(const Plan& plan, ConvMethod wish) const {
 template <class T>
 ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
                               ThreadTeam* team, int threads, ConvMethod wish) const {
-  const PlaneTiles planes(window, kPlaneNumbers / (sizes_.in_channels + sizes_.out_channels));
-  const bool points = planes.in_place && planes.window.in.size() == 1 && planes.window.kernel[0] == 1 &&
-                      planes.window.out[0] >= kPoints &&
-                      std::min(sizes_.in_channels, sizes_.out_channels) <= kPointChannels;
-  const bool few = sizes_.groups > 1 && sizes_.in_channels * sizes_.out_channels <= kPlaneWeights;
-  if (!planes.justified || wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && (few || points))) {
-    RunWhole(planes, batch, window, epilogue, x, y, team, threads);
-    return planes.justified ? ConvMethod::kPlanes : ConvMethod::kOwn;
-  }
+  const auto [groups, in_channels, out_channels] = sizes_;
+  const bool few = groups > 1 && in_channels * out_channels <= kPlaneWeights;
+  const bool points =
+      std::min(in_channels, out_channels) <= kPointChannels && IsPoints(window) && window.OutSize() >= kPoints;
+  if (wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && (few || points)))
+    return RunWhole(batch, window, epilogue, x, y, team, threads);
   Plan plan(*this, batch, window, epilogue.pool);
   const ConvTiles& tiles = plan.tiles;
-  if (!tiles.justified) {
-    RunWhole(planes, batch, window, epilogue, x, y, team, threads);
-    return ConvMethod::kPlanes;
-  }
+  if (!tiles.justified) return RunWhole(batch, window, epilogue, x, y, team, threads);
   const ConvMethod method = Choose(plan, wish);
   const OnnxseqDnn* const dnn = method == ConvMethod::kDnn ? Dnn() : nullptr;
   if (method == ConvMethod::kWinograd) {

@@ -75,8 +75,8 @@ class PackedConv {
   ConvMethod Choose(const Plan& plan, ConvMethod wish) const;
   bool RunDnn(const OnnxseqDnn& dnn, const Plan& plan, int64_t images, const T* x, T* y) const;
   void RunOwn(const Plan& plan, const T* x, T* y) const;
-  void RunWhole(const PlaneTiles& tiles, int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x,
-                T* y, ThreadTeam* team, int threads) const;
+  ConvMethod RunWhole(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
+                      ThreadTeam* team, int threads) const;
 
   ConvSizes sizes_;
   std::vector<int64_t> kernel_;

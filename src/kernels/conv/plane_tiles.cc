@@ -104,9 +104,15 @@ PlaneTiles::Cut CutOf(int64_t begin, int64_t step, int64_t n, int64_t in) {
 
 }  // namespace
 
-void FlattenPoints(Window& window) {
+bool IsPoints(const Window& window) {
   for (size_t d = 0; d < window.in.size(); ++d)
-    if (window.kernel[d] != 1 || window.stride[d] != 1 || window.begin[d] != 0 || window.in[d] != window.out[d]) return;
+    if (window.kernel[d] != 1 || window.stride[d] != 1 || window.begin[d] != 0 || window.in[d] != window.out[d])
+      return false;
+  return true;
+}
+
+void FlattenPoints(Window& window) {
+  if (!IsPoints(window)) return;
   const int64_t size = window.InSize();
   window = {{size}, {size}, {1}, {1}, {1}, {0}, {0}};
 }

@@ -66,7 +66,9 @@ struct PlaneTiles {
   int64_t in_row_ = 1;                       // inputs from one index of the first axis to the next
 };
 
-// A window of single places next to each other over all of its input has no axes worth telling apart.
+// Windows of single places next to each other over all of the input.
+bool IsPoints(const Window& window);
+// Such have no axes worth telling apart.
 void FlattenPoints(Window& window);
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels
