@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python interface: what goes in, what comes out, and what is raised."""
 
+import concurrent.futures
 import errno
 import gc
 import sys
-import threading
 
 import ml_dtypes
 import numpy as np
@@ -414,11 +414,8 @@ def test_many_threads_share_a_session():
             if not all((a == 2 * number).all() for a in got):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))  # raises what a thread raised
     assert not wrong
 
 

@@ -73,9 +73,9 @@ std::optional<Bytes> LargeData(const TensorProto& tensor, int64_t least) {
     if (tensor.raw_data().size() < static_cast<uint64_t>(least)) return std::nullopt;
     return tensor.raw_data();
   }
-  const Tensor value = TensorFromProto(tensor);
-  if (value.ByteSize() < static_cast<uint64_t>(least) || value.ByteSize() == 0) return std::nullopt;
-  return Bytes(value.data(), value.ByteSize());
+  Bytes data = TensorToProto(TensorFromProto(tensor)).raw_data();
+  if (data.size() < static_cast<uint64_t>(least) || data.empty()) return std::nullopt;
+  return data;
 }
 
 // Moves the data of large initializers to a new file beside `target`.

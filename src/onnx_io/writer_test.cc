@@ -97,6 +97,20 @@ TEST_F(WriterTest, TypedDataMovesOutAsRaw) {
   EXPECT_EQ(read.graph().initializer(2), empty);
 }
 
+TEST_F(WriterTest, PackedTypesMoveOutPacked) {
+  ModelProto model;
+  TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("q");
+  tensor.set_data_type(TensorProto::INT4);
+  tensor.add_dims(5);
+  for (const int packed : {0x21, 0x43, 0xf5 & 0x0f}) tensor.add_int32_data(packed);
+  WriteModel(model, Path("m.onnx"), 4);
+  EXPECT_EQ(ReadModel(Path("m.onnx")), model) << "three bytes are fewer than four";
+  WriteModel(model, Path("m.onnx"), 3);
+  EXPECT_EQ(Entry(ReadModel(Path("m.onnx")).graph().initializer(0), "length"), "3");
+  EXPECT_EQ(Read("m.onnx").graph().initializer(0).raw_data().as_string(), "\x21\x43\x05");
+}
+
 TEST_F(WriterTest, OldDataOfThisModelIsRemovedAndNothingElse) {
   WriteModel(WithFloats({300}, 1), Path("m.onnx"), 1024);
   const std::string old = Files()[1];

@@ -79,6 +79,15 @@ int64_t Positive(IrNodeWriter& w, std::string_view attribute, int64_t axis, cons
   return axis + of.rank();
 }
 
+// Below 0 it is endless in IR, and none at all in ONNX.
+IrRef TripCount(IrNodeWriter& w) {
+  if (!w.Has(0)) return w.Int64("endless", -1);
+  const auto known = w.ConstantInts(0);
+  if (known && known->size() == 1 && known->front() >= 0) return w.In(0);
+  const IrRef count = w.In(0);
+  return w.Binary("Maximum", count, w.Int64("none", 0), *count.type);
+}
+
 }  // namespace
 
 void WriteScan(IrNodeWriter& w) {
@@ -149,7 +158,7 @@ void WriteLoop(IrNodeWriter& w) {
   pugi::xml_document scratch;
   pugi::xml_node map = scratch.append_child("port_map"), back_edges = scratch.append_child("back_edges");
   const std::string iteration = body.InputName(0), condition = body.InputName(1);
-  ports.Input(w.Has(0) ? w.In(0) : w.Int64("endless", -1));
+  ports.Input(TripCount(w));
   const IrRef first = w.Has(1) ? w.In(1) : w.Const("true", TensorType::kBool, {}, Bytes(std::string(1, '\1')));
   ports.Input(first);
   // The first Parameter: OpenVINO removes those of states that stay as they are, but not from the number of this one.

@@ -104,11 +104,15 @@ IrRef Saturated(IrNodeWriter& w, TensorType to) {
                 *number.type);
 }
 
+void CheckRoundMode(IrNodeWriter& w) {
+  if (w.String("round_mode", "up") != "up") w.RefuseAttribute("round_mode", "must be \"up\"");
+}
+
 }  // namespace
 
 void WriteCast(IrNodeWriter& w) {
   w.Ignore("to");
-  w.Ignore("round_mode");
+  CheckRoundMode(w);
   if (w.Type(0).element == TensorType::kString) w.Refuse("input 0", "Convert reads no strings");
   const TensorType to = w.OutputType(0).element;
   if (to == TensorType::kString) w.RefuseAttribute("to", "Convert gives no strings");
@@ -116,7 +120,7 @@ void WriteCast(IrNodeWriter& w) {
 }
 
 void WriteCastLike(IrNodeWriter& w) {
-  w.Ignore("round_mode");
+  CheckRoundMode(w);
   w.Finish("ConvertLike", "opset1", {Saturated(w, w.OutputType(0).element), w.In(1)});
 }
 

@@ -130,12 +130,28 @@ void WriteEyeLike(IrNodeWriter& w) {
            {{"output_type", std::string(IrElementName(w.OutputType(0).element))}});
 }
 
+namespace {
+
+// The k of Trilu within bounds that no matrix reaches and to which a row can be added.
+IrRef Diagonal(IrNodeWriter& w) {
+  constexpr int64_t kFar = int64_t{1} << 48;
+  if (!w.Has(1)) return w.Int64("k", 0);
+  if (const auto known = w.ConstantInts(1); known && known->size() == 1) {
+    w.MarkUsed(1);
+    return w.Int64("k", std::clamp(known->front(), -kFar, kFar));
+  }
+  const IrRef k = w.AsScalar(w.In(1));
+  return w.Step("k", "Clamp", "opset1", {k}, {{"min", std::to_string(-kFar)}, {"max", std::to_string(kFar)}}, *k.type);
+}
+
+}  // namespace
+
 // An element is kept by its row and column: column - row >= k, or <= k.
 void WriteTrilu(IrNodeWriter& w) {
   const IrRef x = w.In(0);
   if (w.Rank(0) < 2) w.Refuse("input 0 'input'", "must have rank 2 or more");
   const bool upper = w.Int("upper", 1) != 0;
-  const IrRef k = w.Has(1) ? w.AsScalar(w.In(1)) : w.Int64("k", 0);
+  const IrRef k = Diagonal(w);
   const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {x}, {{"output_type", "i64"}},
                              IrType::Tensor(TensorType::kInt64, {x.type->rank()}));
   const auto numbers = [&](const char* hint, int64_t axis) {

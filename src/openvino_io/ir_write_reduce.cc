@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "openvino_io/ir_layer_functions.h"
@@ -61,6 +62,7 @@ void WriteReduce(IrNodeWriter& w) {
   const IrLayerDef* def = FindIrLayer(type);
   const std::optional<IrRef> axes = ReductionAxes(w);
   const bool keep = w.Int("keepdims", 1) != 0;
+  if (!axes && (type == "ReduceL1" || type == "ReduceL2")) return w.Finish("Abs", "opset1", {w.In(0)});
   if (!axes) return w.Alias(0, w.In(0));
   w.Finish(type, fmt::format("opset{}", def->since), {w.In(0), *axes}, {{"keep_dims", IrText(keep)}});
 }
@@ -74,6 +76,8 @@ void WriteReduceSumSquare(IrNodeWriter& w) {
   w.Finish("ReduceSum", "opset1", {square, *axes}, {{"keep_dims", IrText(keep)}});
 }
 void WriteReduceLogSum(IrNodeWriter& w) {
+  if (!onnx_optim::IsFloatTensorType(w.Element(0)))
+    w.Refuse("input 0 'data'", fmt::format("Log is for floats, it is {}", onnx_optim::ToTypeString(w.Element(0))));
   const std::optional<IrRef> axes = ReductionAxes(w);
   const bool keep = w.Int("keepdims", 1) != 0;
   if (!axes) return w.Finish("Log", "opset1", {w.In(0)});
@@ -88,16 +92,24 @@ void WriteMatMul(IrNodeWriter& w) {
 
 void WriteGemm(IrNodeWriter& w) {
   const TensorType type = w.Element(0);
-  const float alpha = w.Float("alpha", 1), beta = w.Float("beta", 1);
+  const auto factor_of = [&](const char* name) {
+    const float factor = w.Float(name, 1);
+    if (!onnx_optim::IsFloatTensorType(type) && factor != std::trunc(factor))
+      w.RefuseAttribute(name, fmt::format("{} is no {}", factor, onnx_optim::TensorTypeName(type)));
+    return factor;
+  };
+  const float alpha = factor_of("alpha"), beta = factor_of("beta");
+  const bool adds = w.Has(2) && beta != 0;  // 0 times NaN would be NaN
+  if (!adds) w.MarkUsed(2);
   const IrData data{{"transpose_a", IrText(w.Int("transA", 0) != 0)}, {"transpose_b", IrText(w.Int("transB", 0) != 0)}};
-  if (alpha == 1 && !w.Has(2)) return w.Finish("MatMul", "opset1", {w.In(0), w.In(1)}, data);
+  if (alpha == 1 && !adds) return w.Finish("MatMul", "opset1", {w.In(0), w.In(1)}, data);
   const IrType result = w.OutputType(0);
   const IrRef product = w.Step("product", "MatMul", "opset1", {w.In(0), w.In(1)}, data, result);
   const auto times = [&](const IrRef& value, const char* hint, float factor) {
     return factor == 1 ? value
                        : w.Binary("Multiply", value, w.Scalar(hint, type, static_cast<double>(factor)), *value.type);
   };
-  if (!w.Has(2))
+  if (!adds)
     return w.Finish("Multiply", "opset1", {product, w.Scalar("alpha", type, static_cast<double>(alpha))}, kNumpy);
   w.Finish("Add", "opset1", {times(product, "alpha", alpha), times(w.In(2), "beta", beta)}, kNumpy);
 }
