@@ -72,7 +72,7 @@ std::vector<std::string> Layers(const std::string& xml) {
 
 TEST(SaveIr, WhatIsReadIsWrittenAsItWas) {
   int count = 0;
-  for (const char* folder : {"ir", "ir_bodies"}) {
+  for (const char* folder : {"ir", "ir_bodies", "ir_layers"}) {
     for (const std::string& file : IrFilesOf(folder)) {
       const ModelProto model = WithSortedInitializers(ReadModelFile(file));
       const bool old = FileText(file).find("version=\"10\"") != std::string::npos;
