@@ -102,7 +102,7 @@ fuzz:
 	@cmake --build build/fuzz -j $(JOBS) --target fuzzers
 	@for fuzzer in build/fuzz/bin/*_fuzz; do \
 	  corpus=build/fuzz/corpus/$$(basename $$fuzzer); mkdir -p $$corpus; \
-	  [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) $$corpus tests/data/wire tests/data/text tests/data/fuzz tests/data/ir tests/data/ir_bodies || exit 1; done
+	  [ ! -x "$$fuzzer" ] || "$$fuzzer" -max_total_time=$(FUZZ_SECONDS) $$corpus tests/data/wire tests/data/text tests/data/fuzz tests/data/ir tests/data/ir_bodies tests/data/ir_layers || exit 1; done
 
 tidy:
 	@tools/setup.sh clang

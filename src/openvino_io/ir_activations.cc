@@ -119,4 +119,19 @@ void LowerFakeQuantize(IrLowering& l) {
   l.SameAs(0);
 }
 
+// Through a float of 8 bits and back: (f8(x * scale - shift) + shift) / scale
+void LowerFakeConvert(IrLowering& l) {
+  const TensorType type = l.KnownType(0);
+  const std::string named = l.attrs().String("destination_type", "f8e4m3");
+  if (named != "f8e4m3" && named != "f8e5m2")
+    l.layer().Fail("attribute 'destination_type'",
+                   fmt::format("must be f8e4m3 or f8e5m2, got {}", QuoteForMessage(named)));
+  std::string value = l.Apply("Mul", {l.Use(0), l.Use(1)});
+  if (l.input_size() > 2) value = l.Apply("Sub", {value, l.Use(2)});
+  value = l.CastTo(l.CastTo(value, IrElementType(named)), type);
+  if (l.input_size() > 2) value = l.Apply("Add", {value, l.Use(2)});
+  l.Finish("Div", {value, l.Use(1)});
+  l.SameAs(0);
+}
+
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -151,6 +151,53 @@ void LowerConvertLike(IrLowering& l) {
   l.output(0).rank = l.input(0).rank;
 }
 
+namespace {
+
+TensorType UnsignedOf(const IrLowering& l, TensorType type) {
+  switch (type) {
+    case TensorType::kInt8:
+      return TensorType::kUint8;
+    case TensorType::kInt16:
+      return TensorType::kUint16;
+    case TensorType::kInt32:
+      return TensorType::kUint32;
+    case TensorType::kInt64:
+      return TensorType::kUint64;
+    default:
+      if (!IsUnsigned(type)) l.Refuse(fmt::format("its input is {}, no integer", onnx_optim::TensorTypeName(type)));
+      return type;
+  }
+}
+
+// ONNX shifts unsigned integers. Of those below 0 all bits are turned before and after they go to the right.
+void LowerShift(IrLowering& l, const char* direction) {
+  CheckBroadcast(l);
+  const TensorType type = l.KnownType(0), plain = UnsignedOf(l, type);
+  const std::string x = l.Use(0), by = l.Use(1);
+  const auto shifted = [&](const std::string& value) {
+    std::string output = l.Temporary("shifted");
+    SetString(l.Node("BitShift", {l.CastTo(value, plain), l.CastTo(by, plain)}, {output}), "direction", direction);
+    return l.CastTo(output, type);
+  };
+  if (type == plain) {
+    SetString(l.DirectNode("BitShift"), "direction", direction);
+  } else if (std::string_view(direction) == "LEFT") {
+    l.Finish("Identity", {shifted(x)});
+  } else {
+    const std::string negative = l.Apply("Less", {x, l.ScalarConstant("zero", type, 0)});
+    const std::string turned = l.Apply("BitwiseNot", {x});
+    const std::string right = shifted(l.Apply("Where", {negative, turned, x}));
+    l.Finish("Where", {negative, l.Apply("BitwiseNot", {right}), right});
+  }
+  l.output(0).type = type;
+  BroadcastRank(l);
+}
+
+}  // namespace
+
+void LowerBitwiseLeftShift(IrLowering& l) { LowerShift(l, "LEFT"); }
+void LowerBitwiseRightShift(IrLowering& l) { LowerShift(l, "RIGHT"); }
+
 // Halves go to even, or away from zero: there the fraction, which floor leaves exact, decides.
 void LowerRound(IrLowering& l) {
   const std::string mode = l.attrs().String("mode", "half_to_even");

@@ -9,20 +9,36 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
-// Expand broadcasts both ways; where numpy mode accepts a shape the result is the same.
+// Expand broadcasts both ways; where numpy mode accepts a shape the result is the same. "explicit" says which axes of
+// the output are those of the input; the others are new.
 void LowerBroadcast(IrLowering& l) {
   std::string mode = l.attrs().String("mode", "numpy");
   if (mode == "NUMPY") mode = "numpy";
-  if (mode != "numpy" && mode != "bidirectional") {
+  const bool is_explicit = mode == "explicit" || mode == "none";
+  if (mode != "numpy" && mode != "bidirectional" && !is_explicit)
     l.Refuse(fmt::format("mode {} has no ONNX operator", QuoteForMessage(mode)));
-  }
-  if (l.input_size() != 2) l.layer().Fail("", fmt::format("mode {} takes 2 inputs, got {}", mode, l.input_size()));
+  if (l.input_size() != (is_explicit ? 3 : 2))
+    l.layer().Fail("", fmt::format("mode {} takes {} inputs, got {}", mode, is_explicit ? 3 : 2, l.input_size()));
   const auto shape = l.ConstantInts(1);
-  l.Node("Expand", {l.Use(0), l.Int64(1, true)}, {l.output(0).name});
-  l.output(0).type = l.input(0).type;
-  if (shape && (mode == "numpy" || l.input(0).rank >= 0)) {
-    l.output(0).rank = std::max(static_cast<int>(shape->size()), l.input(0).rank);
+  std::string value = l.Use(0);
+  if (is_explicit) {
+    const auto mapping = l.ConstantInts(2);
+    const std::vector<int64_t> dims = l.DimsOf(1);
+    const int64_t rank = shape ? static_cast<int64_t>(shape->size()) : dims.size() == 1 ? dims[0] : -1;
+    constexpr int64_t kMostAxes = 64;
+    if (!mapping || rank < 0 || rank > kMostAxes)
+      l.Refuse("axes_mapping must be constant, and the rank of the output known, at most 64");
+    if (!std::ranges::is_sorted(*mapping)) l.Refuse("axes_mapping that is not ascending is not read");
+    std::vector<int64_t> added;
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (std::ranges::find(*mapping, axis) == mapping->end()) added.push_back(axis);
+    if (!added.empty()) value = l.Apply("Unsqueeze", {value, l.Int64Constant("axes", added)});
+    l.output(0).rank = static_cast<int>(rank);
   }
+  l.Finish("Expand", {value, l.Int64(1, true)});
+  l.output(0).type = l.input(0).type;
+  if (!is_explicit && shape && (mode == "numpy" || l.input(0).rank >= 0))
+    l.output(0).rank = std::max(static_cast<int>(shape->size()), l.input(0).rank);
 }
 
 // Repeats count from the last axis; ONNX wants as many as there are axes.
@@ -117,50 +133,6 @@ void LowerEye(IrLowering& l) {
   SetInt(l.Node("Concat", {l.Int64(3, true), shape}, {all}), "axis", 0);
   l.Finish("Expand", {eye, all});
   l.output(0).rank = -1;
-}
-
-// Resize of the axes that are named. Up to opset4 both sizes and scales are inputs, of which one counts.
-void LowerInterpolate(IrLowering& l) {
-  const IrAttributes attrs = l.attrs();
-  const auto refuse = [&](const char* name) {
-    l.Refuse(fmt::format("{} {} has no ONNX operator", name, QuoteForMessage(attrs.String(name))));
-  };
-  if (l.layer().opset < 4) l.Refuse("Interpolate of opset1 is not read");
-  const bool both = l.layer().opset < 11, sizes = attrs.String("shape_calculation_mode") == "sizes";
-  if (!sizes && attrs.String("shape_calculation_mode") != "scales")
-    l.layer().Fail("attribute 'shape_calculation_mode'", "must be sizes or scales");
-  const int axes_input = both ? 3 : 2;
-  if (attrs.Bool("antialias", false)) refuse("antialias");
-  for (const char* name : {"pads_begin", "pads_end"}) {
-    const auto pads = attrs.Ints(name);
-    if (std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; })) refuse(name);
-  }
-  const std::string mode = attrs.String("mode"), nearest = attrs.String("nearest_mode", "round_prefer_floor");
-  const std::string coordinates = attrs.String("coordinate_transformation_mode", "half_pixel");
-  const std::string onnx_mode = mode == "linear_onnx" ? "linear" : mode;
-  if (mode != "nearest" && mode != "linear_onnx" && mode != "cubic") refuse("mode");
-  if (coordinates == "tf_half_pixel_for_nn") refuse("coordinate_transformation_mode");
-  if (mode == "nearest" && nearest == "simple") refuse("nearest_mode");
-  std::vector<int64_t> axes;
-  if (l.input_size() > axes_input) {
-    const auto given = l.ConstantInts(axes_input);
-    if (!given) l.Refuse("the axes must be constant");
-    axes = *given;
-  }
-  std::vector<std::string> inputs{l.Use(0), "", ""};
-  if (sizes) {
-    inputs.push_back(l.Int64(1, true));
-  } else {
-    const int i = both ? 2 : 1;
-    inputs[2] = l.KnownType(i) == TensorType::kFloat ? l.Use(i) : l.CastTo(l.Use(i), TensorType::kFloat);
-  }
-  NodeProto& node = l.Finish("Resize", inputs);
-  SetString(node, "mode", onnx_mode);
-  SetString(node, "coordinate_transformation_mode", coordinates);
-  if (mode == "nearest") SetString(node, "nearest_mode", nearest);
-  if (mode == "cubic") SetFloat(node, "cubic_coeff_a", attrs.Float("cube_coeff", -0.75F));
-  if (!axes.empty()) SetInts(node, "axes", axes);
-  l.SameAs(0);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -12,26 +12,6 @@
 #include "openvino_io/ir_metadata.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
-namespace {
-
-bool IsIdentifier(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
-}
-
-// A name that an expression may mention: other characters become '_'.
-std::string Identifier(std::string_view text) {
-  if (IsIdentifier(text)) return std::string(text);
-  std::string name(text);
-  for (char& c : name) {
-    if (!IsIdentifier(std::string_view(&c, 1)) && !(c >= '0' && c <= '9')) c = '_';
-  }
-  return IsIdentifier(name) ? name : "_" + name;
-}
-
-}  // namespace
-
 void IrGraphReader::CheckPorts() {
   for (const IrLayer& layer : graph_.layers) {
     const bool is_source = layer.type == "Parameter" || layer.type == "Const", is_result = layer.type == "Result";
@@ -49,10 +29,12 @@ void IrGraphReader::CheckPorts() {
                      : least == most ? fmt::format("must have {} inputs, got {}", least, inputs)
                                      : fmt::format("must have {} to {} inputs, got {}", least, most, inputs));
     }
-    const int expected = is_source ? 1 : is_result ? 0 : def->outputs;
     // A Result may show an output port; nothing can come of it.
-    if (!is_result && expected >= 0 && outputs != expected) {
-      layer.Fail("", fmt::format("must have {} outputs, got {}", expected, outputs));
+    if (is_result) continue;
+    const int expected = is_source ? 1 : def->outputs;
+    if (is_source ? outputs != 1 : !def->TakesOutputs(outputs)) {
+      layer.Fail("", fmt::format("must have {} outputs, got {}",
+                                 expected < 0 ? std::string("at least 1") : std::to_string(expected), outputs));
     }
   }
 }
@@ -182,7 +164,7 @@ void IrGraphReader::ReadParameter(int index) {
     if (dim.fixed()) {
       written.set_dim_value(dim.min);
     } else {
-      written.set_dim_param(builder_.model.dim_names.Unique(fmt::format("{}_{}", Identifier(value.name), axis)));
+      written.set_dim_param(builder_.model.dim_names.Unique(DimName(value.name, axis)));
       bounded |= dim.min > 0 || dim.max >= 0;
     }
   }

@@ -80,6 +80,15 @@ TEST(IrHostile, Layers) {
             "layer 3 \"x\" (Result): must have 1 inputs, got 0");
   EXPECT_EQ(ParseMessage(NetOf("<layer id=\"3\" name=\"x\" type=\"LSTMSequence\" version=\"opset5\"/>")),
             "layer 3 \"x\" (LSTMSequence): must have 7 to 8 inputs, got 0");
+  for (const char* type : {"MaxPool", "NonMaxSuppression", "Split"}) {
+    IrText none;
+    const int p = none.Parameter("p", "4");
+    none.Add(type, "opset9", "num_splits=\"0\"",
+             type == std::string_view("MaxPool") ? std::vector{std::pair(p, 0)}
+                                                 : std::vector{std::pair(p, 0), std::pair(p, 0)},
+             0, "x");
+    EXPECT_EQ(ParseMessage(none.Xml()), fmt::format("layer 1 \"x\" ({}): must have at least 1 outputs, got 0", type));
+  }
   EXPECT_EQ(ParseMessage(NetOf("<layer id=\"3\" name=\"x\" type=\"Concat\" version=\"opset1\"/>")),
             "layer 3 \"x\" (Concat): must have at least 1 inputs, got 0");
   EXPECT_EQ(ParseMessage(

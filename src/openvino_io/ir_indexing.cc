@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "openvino_io/ir_layer_functions.h"
@@ -38,12 +40,6 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& perm) {
   std::vector<int64_t> inverse(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
   return inverse;
-}
-
-std::string Transposed(IrLowering& l, const std::string& value, const std::vector<int64_t>& perm) {
-  std::string output = l.Temporary("transposed");
-  SetInts(l.Node("Transpose", {value}, {output}), "perm", perm);
-  return output;
 }
 
 }  // namespace
@@ -87,13 +83,65 @@ void LowerNonZero(IrLowering& l) {
   l.output(0).rank = 2;
 }
 
-void LowerScatterElements(IrLowering& l) {
-  if (!l.attrs().Bool("use_init_val", true)) l.Refuse("use_init_val \"false\" has no ONNX operator");
-  const std::string reduction = Reduction(l);
-  const int64_t axis = l.ConstantInt(3, "input 3 'axis'");
-  NodeProto& node = l.Finish("ScatterElements", {l.Use(0), Indices(l, 1), l.Use(2)});
+namespace {
+
+// What a reduction leaves as it is.
+double Neutral(TensorType type, std::string_view reduction) {
+  if (reduction == "prod") return 1;
+  if (reduction != "min" && reduction != "max") return 0;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (onnx_optim::IsFloatTensorType(type)) return reduction == "min" ? infinity : -infinity;
+  const int bits = onnx_optim::BitsOf(type);
+  const bool is_signed = IrElementName(type).starts_with('i');
+  if (reduction == "max") return is_signed ? -std::ldexp(1.0, bits - 1) : 0;
+  // Of 64 bits, the greatest that is a double too: of all that come after one is no greater.
+  const int magnitude = is_signed ? bits - 1 : bits;
+  return std::ldexp(1.0, magnitude) - (magnitude > 53 ? std::ldexp(1.0, magnitude - 53) : 1.0);
+}
+
+std::string ScatteredElements(IrLowering& l, const std::string& data, const std::string& at, const std::string& updates,
+                              int64_t axis, const std::string& reduction, std::string output = {}) {
+  if (output.empty()) output = l.Temporary("scattered");
+  NodeProto& node = l.Node("ScatterElements", {data, at, updates}, {output});
   SetInt(node, "axis", axis);
   if (!reduction.empty()) SetString(node, "reduction", reduction);
+  return output;
+}
+
+}  // namespace
+
+// Without use_init_val what was there does not count where something is written. A mean is the sum over the number of
+// what was added up; of integers it is rounded down.
+void LowerScatterElements(IrLowering& l) {
+  const std::string reduction = l.attrs().String("reduction", "none");
+  const bool initial = l.attrs().Bool("use_init_val", true), mean = reduction == "mean";
+  const std::string onnx = mean ? "add" : Reduction(l);
+  const int64_t axis = l.ConstantInt(3, "input 3 'axis'");
+  const std::string at = Indices(l, 1), updates = l.Use(2);
+  std::string data = l.Use(0);
+  if (!initial && !onnx.empty()) {
+    const TensorType type = l.KnownType(0);
+    if (reduction != "sum" && !mean && onnx_optim::BitsOf(type) == 64 && !onnx_optim::IsFloatTensorType(type))
+      l.Refuse("use_init_val \"false\" for 64 bit integers has no ONNX operator");
+    const std::string neutral = l.ScalarConstant("neutral", type, Neutral(type, reduction));
+    data = ScatteredElements(l, data, at, l.Apply("Expand", {neutral, l.Apply("Shape", {updates})}), axis, "");
+  }
+  if (!mean) {
+    ScatteredElements(l, data, at, updates, axis, onnx, l.output(0).name);
+  } else {
+    const TensorType type = l.KnownType(0);
+    const std::string one = l.ScalarConstant("one", type, 1), zero = l.ScalarConstant("zero", type, 0);
+    const std::string ones = l.Apply("Expand", {one, l.Apply("Shape", {updates})});
+    const std::string before = l.Apply("Expand", {initial ? one : zero, l.Apply("Shape", {data})});
+    std::string count = ScatteredElements(l, before, at, ones, axis, "add");
+    if (!initial) count = l.Apply("Max", {count, one});
+    const std::string sum = ScatteredElements(l, data, at, updates, axis, "add");
+    if (onnx_optim::IsFloatTensorType(type)) {
+      l.Finish("Div", {sum, count});
+    } else {  // what Mod leaves has the sign of the count, so that the rest divides exactly
+      l.Finish("Div", {l.Apply("Sub", {sum, l.Apply("Mod", {sum, count})}), count});
+    }
+  }
   l.SameAs(0);
 }
 
@@ -122,8 +170,8 @@ void LowerScatterUpdate(IrLowering& l) {
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) l.layer().Fail("input 3 'axis'", fmt::format("must be an axis of rank {}", rank));
     const std::vector<int64_t> front = ToFront(rank, axis, 1);
-    const std::string data = Transposed(l, l.Use(0), front);
-    const std::string updates = Transposed(l, l.Use(2), ToFront(rank - 1 + count, axis, count));
+    const std::string data = l.Transposed(l.Use(0), front);
+    const std::string updates = l.Transposed(l.Use(2), ToFront(rank - 1 + count, axis, count));
     SetInts(l.Finish("Transpose", {l.Apply("ScatterND", {data, indices, updates})}), "perm", Inverse(front));
   }
   l.SameAs(0);

@@ -12,6 +12,8 @@ void LowerPredicate(IrLowering& l);
 void LowerBinary(IrLowering& l);
 void LowerComparison(IrLowering& l);
 void CheckBroadcast(const IrLowering& l);
+void LowerBitwiseLeftShift(IrLowering& l);
+void LowerBitwiseRightShift(IrLowering& l);
 void LowerConvert(IrLowering& l);
 void LowerConvertLike(IrLowering& l);
 void LowerDivide(IrLowering& l);
@@ -25,6 +27,7 @@ void LowerSelect(IrLowering& l);
 void LowerSquaredDifference(IrLowering& l);
 
 // ir_activations.cc
+void LowerFakeConvert(IrLowering& l);
 void LowerClamp(IrLowering& l);
 void LowerElu(IrLowering& l);
 void LowerFakeQuantize(IrLowering& l);
@@ -39,6 +42,7 @@ void LowerSwish(IrLowering& l);
 // ir_normalization.cc
 void LowerBatchNorm(IrLowering& l);
 void LowerGroupNormalization(IrLowering& l);
+void LowerGrn(IrLowering& l);
 void LowerLrn(IrLowering& l);
 void LowerMvn(IrLowering& l);
 void LowerNormalizeL2(IrLowering& l);
@@ -74,7 +78,6 @@ void LowerVariadicSplit(IrLowering& l);
 void LowerBroadcast(IrLowering& l);
 void LowerCumSum(IrLowering& l);
 void LowerEye(IrLowering& l);
-void LowerInterpolate(IrLowering& l);
 void LowerOneHot(IrLowering& l);
 void LowerRange(IrLowering& l);
 void LowerTile(IrLowering& l);
@@ -93,6 +96,46 @@ void LowerTopK(IrLowering& l);
 void LowerAttention(IrLowering& l);
 void LowerEinsum(IrLowering& l);
 void LowerMatMul(IrLowering& l);
+
+// ir_ctc.cc
+void LowerCtcGreedyDecoder(IrLowering& l);
+void LowerCtcGreedyDecoderSeqLen(IrLowering& l);
+
+// ir_search.cc, ir_gather_tree.cc
+void LowerBucketize(IrLowering& l);
+void LowerGatherTree(IrLowering& l);
+void LowerNonMaxSuppression(IrLowering& l);
+void LowerSearchSorted(IrLowering& l);
+void LowerUnique(IrLowering& l);
+
+// ir_embedding.cc
+void LowerEmbeddingBagOffsets(IrLowering& l);
+void LowerEmbeddingBagPacked(IrLowering& l);
+void LowerEmbeddingSegmentsSum(IrLowering& l);
+
+// ir_signal.cc
+void LowerDft(IrLowering& l);
+void LowerIdft(IrLowering& l);
+void LowerIrdft(IrLowering& l);
+void LowerIstft(IrLowering& l);
+void LowerRdft(IrLowering& l);
+void LowerStft(IrLowering& l);
+
+// ir_blocks.cc
+void LowerBatchToSpace(IrLowering& l);
+void LowerCol2Im(IrLowering& l);
+void LowerExtractImagePatches(IrLowering& l);
+void LowerRoll(IrLowering& l);
+void LowerSliceScatter(IrLowering& l);
+void LowerSpaceToBatch(IrLowering& l);
+
+// ir_adaptive_pool.cc, ir_interpolate.cc, ir_vision.cc, ir_random.cc
+void LowerAdaptiveAvgPool(IrLowering& l);
+void LowerAdaptiveMaxPool(IrLowering& l);
+void LowerGridSample(IrLowering& l);
+void LowerInterpolate(IrLowering& l);
+void LowerRandomUniform(IrLowering& l);
+void LowerRoiAlign(IrLowering& l);
 
 // ir_tensor_iterator.cc, ir_loop.cc, ir_if.cc, ir_state.cc
 void LowerTensorIterator(IrLowering& l);

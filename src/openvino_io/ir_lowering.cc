@@ -28,7 +28,25 @@ std::optional<std::vector<int64_t>> ReadInts(std::string_view bytes) {
   return values;
 }
 
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
+// A name that an expression may mention: other characters become '_'.
+std::string Identifier(std::string_view text) {
+  if (IsIdentifier(text)) return std::string(text);
+  std::string name(text);
+  for (char& c : name) {
+    if (!IsIdentifier(std::string_view(&c, 1)) && !(c >= '0' && c <= '9')) c = '_';
+  }
+  return IsIdentifier(name) ? name : "_" + name;
+}
+
 }  // namespace
+
+std::string DimName(std::string_view value, size_t axis) { return fmt::format("{}_{}", Identifier(value), axis); }
 
 std::optional<double> OneFloat(TensorType type, std::string_view bytes) {
   const auto read = [&]<class T>(T value) -> std::optional<double> {
@@ -248,6 +266,32 @@ std::string IrLowering::Apply(std::string_view op_type, std::vector<std::string>
   std::string output = Temporary(hint);
   Node(op_type, std::move(inputs), {output});
   return output;
+}
+
+std::string IrLowering::Along(std::string_view op_type, std::vector<std::string> inputs, int64_t axis) {
+  std::string output = Apply(op_type, std::move(inputs));
+  SetInt(*builder_->graph->mutable_node(builder_->graph->node_size() - 1), "axis", axis);
+  return output;
+}
+
+std::string IrLowering::Transposed(const std::string& value, std::span<const int64_t> perm) {
+  std::string output = Temporary("transposed");
+  SetInts(Node("Transpose", {value}, {output}), "perm", perm);
+  return output;
+}
+
+std::string IrLowering::AxisSize(const std::string& value, int64_t axis) {
+  std::string size = Temporary("size");
+  NodeProto& node = Node("Shape", {value}, {size});
+  SetInt(node, "start", axis);
+  if (axis != -1) SetInt(node, "end", axis + 1);
+  return size;
+}
+
+std::string IrLowering::CountTo(const std::string& size) {
+  const std::string limit = Apply("Squeeze", {size, Int64Constant("axis", {0})});
+  return Apply("Range",
+               {ScalarConstant("zero", TensorType::kInt64, 0), limit, ScalarConstant("one", TensorType::kInt64, 1)});
 }
 
 std::string IrLowering::CastTo(std::string value, TensorType type) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -92,6 +93,9 @@ class IrLowering {
   std::string Int64(int i, bool as_vector);
   // A new int64 initializer of rank 1.
   std::string Int64Constant(std::string_view hint, std::span<const int64_t> values);
+  std::string Int64Constant(std::string_view hint, std::initializer_list<int64_t> values) {
+    return Int64Constant(hint, std::span(values.begin(), values.size()));
+  }
   // A new initializer of rank 0 with `value` as `type`, a float or integer type that holds it.
   std::string ScalarConstant(std::string_view hint, TensorType type, double value);
   // A name for a value between the nodes of one layer.
@@ -103,7 +107,14 @@ class IrLowering {
   NodeProto& DirectNode(std::string_view op_type);
   // Appends a node with one output and returns the name of that.
   std::string Apply(std::string_view op_type, std::vector<std::string> inputs);
+  // The same with attribute `axis`.
+  std::string Along(std::string_view op_type, std::vector<std::string> inputs, int64_t axis);
   std::string CastTo(std::string value, TensorType type);
+  std::string Transposed(const std::string& value, std::span<const int64_t> perm);
+  // The size of axis `axis` of a value, a vector of one.
+  std::string AxisSize(const std::string& value, int64_t axis);
+  // 0, 1, ... below `size`, a vector of one.
+  std::string CountTo(const std::string& size);
   // Appends the node that gives output 0.
   NodeProto& Finish(std::string_view op_type, std::vector<std::string> inputs);
   // Where a node is to write int64 that are output i: that itself, unless attribute `attribute` (`absent` when it is
@@ -125,6 +136,8 @@ class IrLowering {
   std::span<IrValue> outputs_;
 };
 
+// What the dim `axis` of a value is called when it is not fixed, a name that expressions may mention.
+std::string DimName(std::string_view value, size_t axis);
 // The number of a value of one float16, bfloat16, float32 or float64; nothing for others.
 std::optional<double> OneFloat(TensorType type, std::string_view bytes);
 // One element of a float or integer type; nothing for other types.
@@ -135,11 +148,14 @@ struct IrLayerDef {
   std::string_view type;
   int min_inputs;
   int max_inputs;  // -1: no limit
-  int outputs;     // -1: any number
+  int outputs;     // kSomeOutputs: one or more, kAnyOutputs: none as well
   void (*lower)(IrLowering&);
   // Where `lower` serves several types: the operator it becomes, and the operator set the type first stands in.
   std::string_view onnx = {};
   int since = 0;
+
+  static constexpr int kSomeOutputs = -1, kAnyOutputs = -2;
+  bool TakesOutputs(int count) const { return outputs >= 0 ? count == outputs : outputs == kAnyOutputs || count > 0; }
 };
 // Null when the layer's type is not read.
 [[nodiscard]] const IrLayerDef* FindIrLayer(std::string_view type);

@@ -12,22 +12,13 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 // The last two axes of a value of this rank changed.
-std::string Transposed(IrLowering& l, const std::string& value, int rank, const char* hint) {
+std::string MatrixTransposed(IrLowering& l, const std::string& value, int rank, const char* hint) {
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), int64_t{0});
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   std::string transposed = l.Temporary(hint);
   SetInts(l.Node("Transpose", {value}, {transposed}), "perm", perm);
   return transposed;
-}
-
-// The size of the axis `axis` of a value, a vector of one.
-std::string AxisSize(IrLowering& l, const std::string& value, int64_t axis) {
-  std::string size = l.Temporary("size");
-  NodeProto& node = l.Node("Shape", {value}, {size});
-  SetInt(node, "start", axis);
-  if (axis != -1) SetInt(node, "end", axis + 1);
-  return size;
 }
 
 }  // namespace
@@ -39,7 +30,7 @@ void LowerMatMul(IrLowering& l) {
     std::string operand = l.Use(i);
     if (l.attrs().Bool(kNames[i], false)) {
       const int rank = l.KnownRank(i, "to transpose it");
-      if (rank >= 2) operand = Transposed(l, operand, rank, kNames[i]);  // a vector is not transposed
+      if (rank >= 2) operand = MatrixTransposed(l, operand, rank, kNames[i]);  // a vector is not transposed
     }
     operands.push_back(std::move(operand));
   }
@@ -59,17 +50,17 @@ void LowerAttention(IrLowering& l) {
   const TensorType type = l.KnownType(0);
   const bool causal = l.attrs().Bool("causal", false);
   const std::string query = l.Use(0), key = l.Use(1);
-  std::string scores = l.Apply("MatMul", {query, Transposed(l, key, l.KnownRank(1, "to transpose it"), "key")});
+  std::string scores = l.Apply("MatMul", {query, MatrixTransposed(l, key, l.KnownRank(1, "to transpose it"), "key")});
   if (l.input_size() > 4) {
     scores = l.Apply("Mul", {scores, l.Use(4)});
   } else {
-    scores = l.Apply("Div", {scores, l.Apply("Sqrt", {l.CastTo(AxisSize(l, query, -1), type)})});
+    scores = l.Apply("Div", {scores, l.Apply("Sqrt", {l.CastTo(l.AxisSize(query, -1), type)})});
   }
   const std::string none = l.ScalarConstant("none", type, -std::numeric_limits<double>::infinity());
   const std::string zero = l.ScalarConstant("zero", type, 0);
   if (causal) {  // a mask is not looked at then
     const std::string shape = l.Temporary("shape"), above = l.Temporary("above");
-    SetInt(l.Node("Concat", {AxisSize(l, query, -2), AxisSize(l, key, -2)}, {shape}), "axis", 0);
+    SetInt(l.Node("Concat", {l.AxisSize(query, -2), l.AxisSize(key, -2)}, {shape}), "axis", 0);
     SetInt(
         l.Node("Trilu", {l.Apply("Expand", {none, shape}), l.Int64Constant("above", std::vector<int64_t>{1})}, {above}),
         "upper", 1);

@@ -78,6 +78,16 @@ void LowerNormalizeL2(IrLowering& l) {
   l.SameAs(0);
 }
 
+// x / sqrt(sum of its squares over axis 1 + bias)
+void LowerGrn(IrLowering& l) {
+  const TensorType type = l.KnownType(0);
+  const std::string x = l.Use(0), axes = l.Int64Constant("axes", {1});
+  const std::string sum = ReduceKept(l, "ReduceSum", l.Apply("Mul", {x, x}), axes);
+  const std::string bias = l.ScalarConstant("bias", type, static_cast<double>(l.attrs().Float("bias", 1e-6F)));
+  l.Finish("Div", {x, l.Apply("Sqrt", {l.Apply("Add", {sum, bias})})});
+  l.SameAs(0);
+}
+
 // Before opset5 the data stood behind gamma and beta.
 void LowerBatchNorm(IrLowering& l) {
   const bool old = l.layer().opset < 5;

@@ -170,10 +170,44 @@ void LowerStridedSlice(IrLowering& l) {
     l.output(0).rank = l.input(0).rank - static_cast<int>(shrunk.size()) + static_cast<int>(added.size());
 }
 
+namespace {
+
+// The elements beside an edge again, that at the edge first: axis by axis.
+void PadSymmetric(IrLowering& l) {
+  const auto begin = l.ConstantInts(1), end = l.ConstantInts(2);
+  if (!begin || !end || begin->size() != end->size())
+    l.Refuse("the pads of pad_mode \"symmetric\" must be constant, as many before as behind");
+  constexpr size_t kMostAxes = 64;
+  if (begin->size() > kMostAxes)
+    l.layer().Fail("input 1 'pads_begin'",
+                   fmt::format("has {} elements, at most {} are possible", begin->size(), kMostAxes));
+  std::string value = l.Use(0);
+  for (size_t i = 0; i < begin->size(); ++i) {
+    const int64_t before = (*begin)[i], behind = (*end)[i];
+    if (before < 0 || behind < 0) l.Refuse("pads of pad_mode \"symmetric\" below 0 have no ONNX operator");
+    if (before == 0 && behind == 0) continue;
+    const std::string axis = l.Int64Constant("axes", {static_cast<int64_t>(i)}), back = l.Int64Constant("steps", {-1});
+    const auto mirrored = [&](int64_t from, int64_t to) {
+      return l.Apply("Slice", {value, l.Int64Constant("from", {from}), l.Int64Constant("to", {to}), axis, back});
+    };
+    std::vector<std::string> parts;
+    if (before > 0) parts.push_back(mirrored(before - 1, kFirst));
+    parts.push_back(value);
+    if (behind > 0) parts.push_back(mirrored(kLast, -behind - 1));
+    value = l.Along("Concat", parts, static_cast<int64_t>(i));
+  }
+  l.Finish("Identity", {value});
+  l.SameAs(0);
+}
+
+}  // namespace
+
 void LowerPad(IrLowering& l) {
   const std::string mode = l.attrs().String("pad_mode", "constant");
+  if (mode == "symmetric") return PadSymmetric(l);
   if (mode != "constant" && mode != "edge" && mode != "reflect")
-    l.Refuse(fmt::format("pad_mode {} has no ONNX operator", QuoteForMessage(mode)));
+    l.layer().Fail("attribute 'pad_mode'",
+                   fmt::format("must be constant, edge, reflect or symmetric, got {}", QuoteForMessage(mode)));
   std::string pads;
   const auto begin = l.ConstantInts(1), end = l.ConstantInts(2);
   if (begin && end) {
@@ -213,13 +247,35 @@ void LowerReverse(IrLowering& l) {
   l.SameAs(0);
 }
 
+// ONNX has the batch and the steps as the first two axes, in either order.
 void LowerReverseSequence(IrLowering& l) {
-  const int64_t batch = l.attrs().Int("batch_axis", 0), time = l.attrs().Int("seq_axis", 1);
-  if (std::min(batch, time) != 0 || std::max(batch, time) != 1)
-    l.Refuse(fmt::format("batch_axis {} and seq_axis {}: ONNX has 0 and 1 only", batch, time));
-  NodeProto& node = l.Finish("ReverseSequence", {l.Use(0), l.Int64(1, true)});
+  int64_t batch = l.attrs().Int("batch_axis", 0), time = l.attrs().Int("seq_axis", 1);
+  std::string value = l.Use(0);
+  const bool in_front = std::min(batch, time) == 0 && std::max(batch, time) == 1;
+  std::vector<int64_t> perm, back;
+  if (!in_front) {
+    const int64_t rank = l.KnownRank(0, "to bring two axes to the front");
+    for (int64_t* axis : {&batch, &time}) {
+      if (*axis < 0) *axis += rank;
+      if (*axis < 0 || *axis >= rank)
+        l.layer().Fail(fmt::format("attribute '{}'", axis == &batch ? "batch_axis" : "seq_axis"),
+                       fmt::format("must be an axis of rank {}", rank));
+    }
+    if (batch == time) l.layer().Fail("attribute 'seq_axis'", "must not be that of the batch");
+    perm = {batch, time};
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (axis != batch && axis != time) perm.push_back(axis);
+    back.resize(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    value = l.Transposed(value, perm);
+    batch = 0;
+    time = 1;
+  }
+  const std::string lengths = l.Int64(1, true), reversed = in_front ? l.output(0).name : l.Temporary("reversed");
+  NodeProto& node = l.Node("ReverseSequence", {value, lengths}, {reversed});
   SetInt(node, "batch_axis", batch);
   SetInt(node, "time_axis", time);
+  if (!in_front) SetInts(l.Finish("Transpose", {reversed}), "perm", back);
   l.SameAs(0);
 }
 

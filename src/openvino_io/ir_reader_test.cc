@@ -427,7 +427,8 @@ TEST(IrReader, AllUnsupportedLayersAreListed) {
   EXPECT_EQ(IrMessage<Unsupported>([&] { c.ir.Parse(); }),
             "3 of 6 layers cannot be read: layer 3 \"rnn\" (AUGRUCell, opset5); layer 4 \"relu\" (ReLU, opset99): "
             "operator set "
-            "\"opset99\" is not known; layer 5 \"b\" (Broadcast, opset3): mode \"explicit\" has no ONNX operator");
+            "\"opset99\" is not known; layer 5 \"b\" (Broadcast, opset3): axes_mapping must be constant, and the rank "
+            "of the output known, at most 64");
 }
 
 TEST(IrReader, WhatALayerCannotSayIsRefused) {

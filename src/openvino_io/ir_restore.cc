@@ -122,8 +122,7 @@ std::optional<LayerOfNodes> ReadMetadata(const NodeProto& node) {
 
 bool HasPortsOf(const IrLayerDef& def, const LayerOfNodes& layer) {
   const auto inputs = static_cast<int>(layer.inputs.size()), outputs = static_cast<int>(layer.outputs.size());
-  return inputs >= def.min_inputs && (def.max_inputs < 0 || inputs <= def.max_inputs) &&
-         (def.outputs < 0 || outputs == def.outputs);
+  return inputs >= def.min_inputs && (def.max_inputs < 0 || inputs <= def.max_inputs) && def.TakesOutputs(outputs);
 }
 
 }  // namespace

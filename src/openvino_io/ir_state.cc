@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReadValue and Assign as an input and an output of the graph. The input is named after the variable and has what the
-// variable is at first as its default, when that is constant; the output has "/next" behind the name. Who calls gives
-// the one back as the other.
+// variable is at first as its default; where that is computed the default is empty, and an empty input means it. The
+// output has "/next" behind the name. Who calls gives the one back as the other.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "openvino_io/ir_layer_functions.h"
 
@@ -13,33 +15,93 @@ void CheckTopLevel(const IrLowering& l) {
   if (l.builder().depth > 0) l.Refuse("a variable inside a body is not read");
 }
 
+// The input's default is input 0, a constant.
+void AddDefault(IrLowering& l, ValueInfoProto& info) {
+  auto copy = std::make_unique<IrConstant>();
+  copy->tensor = l.input(0).constant->tensor;
+  copy->tensor.set_name(info.name());
+  copy->used = true;
+  TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (const int64_t dim : copy->tensor.dims()) shape.add_dim()->set_dim_value(dim);
+  l.builder().model.constants.push_back(std::move(copy));
+}
+
+// The dims of a variable whose first value is computed, one of which at least is not fixed.
+std::vector<IrDim> DimsOfComputed(const IrLowering& l) {
+  std::vector<IrDim> dims;
+  std::optional<std::vector<IrDim>> given;
+  if (l.attrs().Has("variable_shape")) given = l.attrs().PartialShape("variable_shape");
+  if (given) {
+    dims = *given;
+  } else {
+    dims.resize(static_cast<size_t>(l.KnownRank(0, "to make an input of the variable")));
+  }
+  if (dims.empty()) l.Refuse("a variable of one element whose first value is not constant is not read");
+  if (std::ranges::all_of(dims, &IrDim::fixed)) dims.front() = IrDim{};
+  return dims;
+}
+
+void AddEmptyDefault(IrLowering& l, ValueInfoProto& info, TensorType type, const std::vector<IrDim>& dims) {
+  auto empty = std::make_unique<IrConstant>();
+  empty->used = true;
+  empty->tensor.set_name(info.name());
+  empty->tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
+  TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    empty->tensor.add_dims(dims[axis].fixed() ? dims[axis].min : 0);
+    if (dims[axis].fixed()) {
+      shape.add_dim()->set_dim_value(dims[axis].min);
+    } else {
+      shape.add_dim()->set_dim_param(l.builder().model.dim_names.Unique(DimName(info.name(), axis)));
+    }
+  }
+  empty->tensor.set_raw_data(Bytes(std::string()));
+  l.builder().model.constants.push_back(std::move(empty));
+}
+
+// What was computed when the input is empty, else the input.
+void ChooseFirst(IrLowering& l, const std::string& variable) {
+  const std::string first = l.Use(0), size = l.Apply("Size", {variable});
+  const std::string empty = l.Apply("Equal", {size, l.ScalarConstant("zero", TensorType::kInt64, 0)});
+  NodeProto& node = l.Finish("If", {empty});
+  for (const auto& [branch, value] : {std::pair("then_branch", first), std::pair("else_branch", variable)}) {
+    GraphProto& graph = SetGraph(node, branch);
+    graph.set_name(fmt::format("{}/{}", l.layer().name, branch));
+    const std::string result = l.Temporary("chosen");
+    NodeProto& same = *graph.add_node();
+    same.set_op_type("Identity");
+    same.set_name(result);
+    same.add_input(value);
+    same.add_output(result);
+    graph.add_output()->set_name(result);
+  }
+}
+
 }  // namespace
 
 void LowerReadValue(IrLowering& l) {
   CheckTopLevel(l);
-  if (l.input_size() > 0 && l.input(0).constant == nullptr)
-    l.Refuse("what the variable is at first is not constant: it would have to be an input with a computed default");
   const IrAttributes attrs = l.attrs();
   const TensorType type = l.input_size() > 0           ? l.input(0).type
                           : attrs.Has("variable_type") ? attrs.ElementType("variable_type")
                                                        : TensorType::kUndefined;
   if (type == TensorType::kUndefined) l.Refuse("the element type of the variable must be known");
-  const std::string name = l.builder().model.names.Unique(attrs.String("variable_id"));
+  const std::string id = attrs.String("variable_id"), name = l.builder().model.names.Unique(id);
+  const bool computed = l.input_size() > 0 && l.input(0).constant == nullptr;
+  std::vector<IrDim> dims;
+  if (computed) dims = DimsOfComputed(l);
   ValueInfoProto& info = *l.builder().graph->add_input();
   info.set_name(name);
   info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx_optim::TensorTypeToDataType(type));
-  if (l.input_size() > 0) {
-    auto copy = std::make_unique<IrConstant>();
-    copy->tensor = l.input(0).constant->tensor;
-    copy->tensor.set_name(name);
-    copy->used = true;
-    TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
-    for (const int64_t dim : copy->tensor.dims()) shape.add_dim()->set_dim_value(dim);
-    l.builder().model.constants.push_back(std::move(copy));
+  if (computed) {
+    AddEmptyDefault(l, info, type, dims);
+    ChooseFirst(l, name);
+  } else {
+    if (l.input_size() > 0) AddDefault(l, info);
+    l.Finish("Identity", {name});
   }
-  l.Finish("Identity", {name});
   l.output(0).type = type;
-  l.output(0).rank = l.input_size() > 0 ? l.input(0).rank : -1;
+  l.output(0).rank = computed ? static_cast<int>(dims.size()) : l.input_size() > 0 ? l.input(0).rank : -1;
 }
 
 void LowerAssign(IrLowering& l) {

@@ -61,6 +61,40 @@ void Convolve(IrLowering& l, std::string_view op_type, const std::vector<int64_t
   l.SameAs(0);
 }
 
+// The spatial sizes of the output are given. Explicit pads say where it begins: it is cut, or filled with zeros,
+// behind. Else the pads follow from the sizes: of an odd number "same_upper" has one more in front, which ONNX calls
+// the lower.
+void ConvolveBackTo(IrLowering& l) {
+  const auto sizes = l.ConstantInts(2);
+  if (!sizes) l.Refuse("input 2 'output_shape' must be constant integers");
+  int64_t groups = 1;
+  const std::string weights = IsGrouped(l) ? JoinGroups(l, groups) : l.Use(1), auto_pad = AutoPad(l);
+  const bool is_explicit = !auto_pad.starts_with("SAME");
+  const std::string full = is_explicit ? l.Temporary("full") : l.output(0).name;
+  NodeProto& node = l.Node("ConvTranspose", {l.Use(0), weights}, {full});
+  for (const char* name : {"strides", "dilations"})
+    if (const auto values = l.attrs().Ints(name); !values.empty()) SetInts(node, name, values);
+  if (groups != 1) SetInt(node, "group", groups);
+  if (is_explicit) {
+    std::vector<int64_t> pads = l.attrs().Ints("pads_begin");
+    if (auto_pad == "VALID") pads.clear();
+    pads.resize(sizes->size(), 0);
+    pads.resize(2 * sizes->size(), 0);
+    SetInts(node, "pads", pads);
+    const std::string size = l.Temporary("size"),
+                      first = l.Int64Constant("first", std::vector<int64_t>(sizes->size(), 0));
+    SetInt(l.Node("Shape", {full}, {size}), "start", 2);
+    const std::string missing = l.Apply("Sub", {l.Int64Constant("sizes", *sizes), size});
+    std::vector<int64_t> axes;
+    for (size_t i = 0; i < sizes->size(); ++i) axes.push_back(static_cast<int64_t>(i) + 2);
+    l.Finish("Pad", {full, l.Along("Concat", {first, missing}, 0), "", l.Int64Constant("axes", axes)});
+  } else {
+    SetString(node, "auto_pad", auto_pad == "SAME_UPPER" ? "SAME_LOWER" : "SAME_UPPER");
+    SetInts(node, "output_shape", *sizes);
+  }
+  l.SameAs(0);
+}
+
 // The windows of a pool: kernel and rounding. A window that begins behind the data is none in ONNX; of those of
 // "ceil" it must be certain that there is none such.
 void SetPool(IrLowering& l, NodeProto& node) {
@@ -92,7 +126,7 @@ void SetPool(IrLowering& l, NodeProto& node) {
 void LowerConvolution(IrLowering& l) { Convolve(l, "Conv", {}); }
 
 void LowerConvolutionBackprop(IrLowering& l) {
-  if (l.input_size() > 2) l.Refuse("an output shape as input 2 is not read");
+  if (l.input_size() > 2) return ConvolveBackTo(l);
   const std::string auto_pad = AutoPad(l);
   if (auto_pad.starts_with("SAME")) l.Refuse("auto_pad same_upper and same_lower without an output shape are not read");
   Convolve(l, "ConvTranspose", l.attrs().Ints("output_padding"));

@@ -46,7 +46,7 @@ std::string FileText(const fs::path& path) {
 
 TEST(SaveIr, WhatIsReadIsWrittenAsItWas) {
   int count = 0;
-  for (const char* folder : {"ir", "ir_bodies"}) {
+  for (const char* folder : {"ir", "ir_bodies", "ir_layers"}) {
     for (const std::string& file : IrFilesOf(folder)) {
       const ModelProto model = WithSortedInitializers(ReadModelFile(file));
       const bool old = FileText(file).find("version=\"10\"") != std::string::npos;

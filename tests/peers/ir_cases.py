@@ -422,3 +422,362 @@ case("if_then", if_model, np.array(True), X)
 case("if_else", if_model, np.array(False), X)
 case("loop_state", lambda x, s: loop_model(x, s, 0), floats(2, 3), floats(2, 5))
 case("loop_concatenated", lambda x, s: loop_model(x, s, 1), floats(2, 3), floats(2, 5))
+
+
+def create(opset, layer, inputs, **attributes):
+    return NodeFactory(opset).create(layer, [x.output(0) for x in inputs], attributes)
+
+
+def outputs(name, build, *inputs, count):
+    for i in range(count):
+        case(f"{name}_{i}", lambda *x, k=i: build(*x).output(k), *inputs)
+
+
+case("adaptive_avg_pool", lambda x: op.adaptive_avg_pool(x, const([3, 4])), floats(2, 3, 7, 10))
+case("adaptive_avg_pool_1d", lambda x: op.adaptive_avg_pool(x, const([5])), floats(2, 3, 7))
+case("adaptive_avg_pool_global", lambda x: op.adaptive_avg_pool(x, const([1, 1])), floats(2, 3, 7, 5))
+case("adaptive_avg_pool_3d", lambda x: op.adaptive_avg_pool(x, const([2, 3, 2])), floats(1, 2, 5, 4, 3))
+outputs("adaptive_max_pool", lambda x: op.adaptive_max_pool(x, const([3, 4]), "i32"), floats(2, 3, 7, 10), count=2)
+outputs(
+    "adaptive_max_pool_3d", lambda x: op.adaptive_max_pool(x, const([2, 3, 2]), "i32"), floats(1, 2, 5, 4, 3), count=2
+)
+outputs("adaptive_max_pool_global", lambda x: op.adaptive_max_pool(x, const([1]), "i32"), floats(1, 2, 5), count=2)
+case(
+    "batch_to_space",
+    lambda x: op.batch_to_space(x, const([1, 2, 3]), const([0, 0, 2]), const([0, 1, 0])),
+    floats(12, 3, 4),
+)
+case(
+    "space_to_batch",
+    lambda x: op.space_to_batch(x, const([1, 2, 3]), const([0, 0, 2]), const([0, 1, 0])),
+    floats(2, 3, 4),
+)
+for pad in ["valid", "same_upper", "same_lower"]:
+    case(
+        "extract_image_patches_" + pad,
+        lambda x, p=pad: op.extract_image_patches(x, [3, 2], [2, 3], [1, 2], p),
+        floats(2, 3, 8, 9),
+    )
+case("roll", lambda x: op.roll(x, const([3, -1]), const([-1, 0])), X)
+case("roll_one", lambda x: op.roll(x, const([2]), const([1])), X)
+case("roll_dynamic", lambda x, s: op.roll(x, s, const([1, 2])), X, np.array([1, -5], np.int32))
+case(
+    "slice_scatter",
+    lambda x, u: op.slice_scatter(x, u, const([1, 3]), const([3, -5]), const([1, -2]), const([1, 2])),
+    X,
+    floats(2, 2, 2),
+)
+case("slice_scatter_all", lambda x, u: op.slice_scatter(x, u, const([1]), const([9]), const([1])), X, floats(1, 3, 4))
+case(
+    "col2im",
+    lambda x: op.col2im(x, const([5, 6]), const([2, 3]), [1, 2], [1, 1], [0, 1], [1, 0]),
+    floats(2, 12, 15),
+)
+case("col2im_single", lambda x: op.col2im(x, const([4, 4]), const([2, 2]), [2, 2]), floats(8, 4))
+for right in [True, False]:
+    case(
+        f"bucketize_{right}",
+        lambda x, b, r=right: op.bucketize(x, b, "i32", r),
+        np.array([[0.5, 1, 1.5], [3, 4, -1]], np.float32),
+        np.array([0, 1, 2, 3], np.float32),
+    )
+    case(
+        f"search_sorted_{right}",
+        lambda s, v, r=right: op.search_sorted(s, v, r),
+        np.sort(ints(2, 6), axis=-1),
+        ints(2, 4),
+    )
+case("bucketize_types", lambda x, b: op.bucketize(x, b), ints(2, 5), np.array([-3, -0.5, 2], np.float32))
+case(
+    "search_sorted_vector",
+    lambda s, v: op.search_sorted(s, v),
+    np.array([-1, 0, 2, 2, 5], np.float32),
+    ints(2, 4).astype(np.float32),
+)
+outputs("unique", lambda x: op.unique(x, None, True, "i32", "i64"), ints(3, 5, low=0, high=4), count=4)
+outputs("unique_axis", lambda x: op.unique(x, const(0), True), ints(6, 2, low=0, high=2), count=4)
+PROBABILITIES = floats(7, 3, 4)
+PROBABILITIES[2:4] = PROBABILITIES[1]
+MASK = np.array([[1] * 7, [1] * 4 + [0] * 3, [0] * 7], np.float32).T.copy()
+for merge in [True, False]:
+    case(f"ctc_greedy_{merge}", lambda x, m, g=merge: op.ctc_greedy_decoder(x, m, g), PROBABILITIES, MASK)
+    outputs(
+        f"ctc_greedy_seq_len_{merge}",
+        lambda x, n, g=merge: op.ctc_greedy_decoder_seq_len(x, n, merge_repeated=g),
+        PROBABILITIES.transpose(1, 0, 2).copy(),
+        np.array([7, 4, 1], np.int32),
+        count=2,
+    )
+outputs(
+    "ctc_greedy_blank",
+    lambda x, n: op.ctc_greedy_decoder_seq_len(x, n, const(1, np.int32), True, "i64", "i64"),
+    PROBABILITIES.transpose(1, 0, 2).copy(),
+    np.array([7, 4, 1], np.int32),
+    count=2,
+)
+TABLE = floats(6, 3, 2)
+case("embedding_bag_packed", lambda t, i: op.embedding_bag_packed_sum(t, i), TABLE, ints(4, 2, low=0, high=6))
+case(
+    "embedding_bag_packed_weights",
+    lambda t, i, w: op.embedding_bag_packed_sum(t, i, w),
+    TABLE,
+    ints(4, 2, low=0, high=6),
+    floats(4, 2),
+)
+case(
+    "embedding_bag_packed_mean",
+    lambda t, i: create("opset15", "EmbeddingBagPacked", [t, i], reduction="mean"),
+    TABLE,
+    ints(4, 2, low=0, high=6),
+)
+OFFSETS = np.array([0, 2, 2, 4], np.int32)
+for reduction in ["sum", "mean"]:
+    case(
+        "embedding_bag_offsets_" + reduction,
+        lambda t, i, o, r=reduction: create("opset15", "EmbeddingBagOffsets", [t, i, o], reduction=r),
+        TABLE,
+        ints(5, low=0, high=6),
+        OFFSETS,
+    )
+case(
+    "embedding_bag_offsets_default",
+    lambda t, i, o, w: op.embedding_bag_offsets_sum(t, i, o, const(2, np.int32), w),
+    TABLE,
+    ints(5, low=0, high=6),
+    OFFSETS,
+    floats(5),
+)
+for default in [3, 0]:
+    case(
+        f"embedding_segments_{default}",
+        lambda t, i, s, w, d=default: op.embedding_segments_sum(t, i, s, const(5, np.int32), const(d, np.int32), w),
+        TABLE,
+        ints(4, low=0, high=6),
+        np.array([0, 2, 2, 3], np.int32),
+        floats(4),
+    )
+case(
+    "embedding_segments",
+    lambda t, i, s: op.embedding_segments_sum(t, i, s, const(5, np.int32)),
+    TABLE,
+    ints(4, low=0, high=6),
+    np.array([0, 2, 2, 3], np.int32),
+)
+COMPLEX = floats(2, 5, 6, 2)
+case("dft", lambda x: op.dft(x, const([1, 2])), COMPLEX)
+case("dft_size", lambda x: op.dft(x, const([-1, 1]), const([4, 8])), COMPLEX)
+case("idft", lambda x: op.idft(x, const([-1])), COMPLEX)
+case("idft_size", lambda x: op.idft(x, const([0, 2]), const([3, -1])), COMPLEX)
+case("rdft", lambda x: op.rdft(x, const([1, 2])), floats(2, 5, 6))
+case("rdft_size", lambda x: op.rdft(x, const([-1, 0]), const([5, 2])), floats(2, 5, 6))
+case("irdft", lambda x: op.irdft(x, const([1, 2])), COMPLEX)
+case("irdft_size", lambda x: op.irdft(x, const([1, 2]), const([4, 9])), COMPLEX)
+WINDOW = floats(12, low=0.1, high=1)
+for transposed in [True, False]:
+    case(
+        f"stft_{transposed}",
+        lambda x, w, t=transposed: op.stft(x, w, const(16), const(5), t),
+        floats(2, 50),
+        WINDOW,
+    )
+case("stft_vector", lambda x, w: op.stft(x, w, const(12), const(4), False), floats(50), WINDOW)
+FRAMES = floats(2, 9, 7, 2)
+for center in [True, False]:
+    for normalized in [True, False]:
+        case(
+            f"istft_{center}_{normalized}",
+            lambda x, w, c=center, n=normalized: op.istft(x, w, const(16), const(4), c, n),
+            FRAMES,
+            WINDOW,
+        )
+case("istft_vector", lambda x, w: op.istft(x, w, const(16), const(4), True, False), FRAMES[0], WINDOW)
+for length in [20, 60]:
+    case(
+        f"istft_length_{length}",
+        lambda x, w, n=length: op.istft(x, w, const(16), const(4), True, False, const(n)),
+        FRAMES,
+        WINDOW,
+    )
+GRID = floats(1, 3, 5, 2, low=-1.3, high=1.3)
+for mode in ["bilinear", "bicubic", "nearest"]:
+    for padding in ["zeros", "border", "reflection"]:
+        case(
+            f"grid_sample_{mode}_{padding}",
+            lambda x, g, m=mode, p=padding: op.grid_sample(
+                x, g, {"mode": m, "padding_mode": p, "align_corners": p == "border"}
+            ),
+            IMAGE,
+            GRID,
+        )
+ROIS = np.array([[0, 0, 3, 4], [1.5, 2, 5, 6.5]], np.float32)
+case(
+    "roi_align",
+    lambda x, r, i: opset3.roi_align(x, r, i, 2, 3, 2, 0.8, "avg"),
+    IMAGE,
+    ROIS,
+    np.array([0, 0], np.int32),
+)
+for aligned in ["asymmetric", "half_pixel_for_nn", "half_pixel"]:
+    case(
+        "roi_align9_" + aligned,
+        lambda x, r, i, a=aligned: op.roi_align(x, r, i, 2, 3, 0, 0.8, "avg", a),
+        IMAGE,
+        ROIS,
+        np.array([0, 0], np.int32),
+    )
+BOXES = np.array(
+    [[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]]],
+    np.float32,
+)
+SCORES = np.array([[[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.2, 0.85, 0.55, 0.1, 0.97, 0.91]]], np.float32)
+for descending in [True, False]:
+    outputs(
+        f"non_max_suppression_{descending}",
+        lambda b, s, d=descending: op.non_max_suppression(
+            b, s, const(3), const(0.5, np.float32), const(0.15, np.float32), sort_result_descending=d
+        ),
+        BOXES,
+        SCORES,
+        count=3,
+    )
+outputs(
+    "non_max_suppression5",
+    lambda b, s: opset5.non_max_suppression(
+        b, s, const(2), const(0.5, np.float32), box_encoding="center", output_type="i32"
+    ),
+    BOXES,
+    SCORES,
+    count=3,
+)
+case(
+    "gather_tree",
+    lambda s, p, n, e: op.gather_tree(s, p, n, e),
+    ints(5, 2, 3, low=1, high=6),
+    ints(5, 2, 3, low=0, high=3),
+    np.array([5, 3], np.int32),
+    np.array(4, np.int32),
+)
+case("grn", lambda x: op.grn(x, 0.5), floats(2, 3, 4, 4))
+for kind in ["f8e4m3", "f8e5m2"]:
+    case(
+        "fake_convert_" + kind,
+        lambda x, k=kind: op.fake_convert(x, const(1.5, np.float32), const(0.25, np.float32), k),
+        np.concatenate([floats(20), np.array([1e-4, 300, 448, 460, 1e5, -7e4, 0.001], np.float32)]),
+    )
+case("fake_convert_scale", lambda x: op.fake_convert(x, const([1.5, 2, 3, 4], np.float32)), X)
+for kind in [np.int8, np.int32, np.int64, np.uint8, np.uint32]:
+    low = -8 if np.issubdtype(kind, np.signedinteger) else 0
+    values = ints(2, 6, low=low, high=9, dtype=kind)
+    for direction in ["left", "right"]:
+        case(
+            f"shift_{direction}_{np.dtype(kind)}",
+            lambda a, b, d=direction: getattr(op, f"bitwise_{d}_shift")(a, b),
+            values,
+            np.array([0, 1, 2, 3, 4, 5], kind),
+        )
+case("pad_symmetric", lambda x: op.pad(x, const([0, 2, 1]), const([1, 0, 4]), "symmetric"), X)
+case("broadcast_explicit", lambda x: op.broadcast(x, const([2, 3, 4]), const([1]), "EXPLICIT"), floats(3))
+case("broadcast_explicit_two", lambda x: op.broadcast(x, const([2, 3, 5, 4]), const([1, 3]), "EXPLICIT"), floats(3, 4))
+case(
+    "reverse_sequence_axes",
+    lambda x, n: op.reverse_sequence(x, n, 2, 0),
+    floats(5, 2, 3),
+    np.array([2, 5, 3], np.int32),
+)
+case("reverse_sequence_last", lambda x, n: op.reverse_sequence(x, n, 0, -1), X, np.array([3, 2], np.int32))
+for mode in ["sum", "prod", "min", "max", "mean"]:
+    for initial in [True, False]:
+        for kind in [np.float32, np.int32]:
+            if (mode, initial, kind) != ("sum", True, np.float32):
+                case(
+                    f"scatter_elements_{mode}_{initial}_{np.dtype(kind)}",
+                    lambda x, i, u, m=mode, n=initial: opset12.scatter_elements_update(x, i, u, const(1), m, n),
+                    floats(2, 3, 4, low=0, high=20).astype(kind),
+                    ints(2, 5, 4, low=0, high=3),
+                    floats(2, 5, 4, low=0, high=20).astype(kind),
+                )
+for pad in ["explicit", "same_upper", "same_lower"]:
+    case(
+        "deconvolution_shape_" + pad,
+        lambda x, p=pad: op.convolution_backprop_data(
+            x, op.constant(floats(4, 3, 3, 4)), [2, 3], const([13, 18]), auto_pad=p
+        ),
+        IMAGE,
+    )
+case(
+    "deconvolution_shape_pads",
+    lambda x: op.convolution_backprop_data(
+        x, op.constant(floats(4, 3, 3, 4)), [2, 3], const([11, 16]), pads_begin=[1, 2], pads_end=[3, 1]
+    ),
+    IMAGE,
+)
+case(
+    "deconvolution_shape_large",
+    lambda x: op.convolution_backprop_data(x, op.constant(floats(4, 3, 3, 4)), [2, 3], const([16, 21])),
+    IMAGE,
+)
+for mode in ["nearest", "linear", "cubic"]:
+    for corners in [True, False]:
+        for sizes in [[14, 9], [3, 4]]:
+            case(
+                f"interpolate1_{mode}_{corners}_{sizes[0]}",
+                lambda x, m=mode, c=corners, s=sizes: create(
+                    "opset1",
+                    "Interpolate",
+                    [x, const(s)],
+                    axes=[2, 3],
+                    mode=m,
+                    align_corners=c,
+                    antialias=False,
+                    pads_begin=[0],
+                    pads_end=[0],
+                ),
+                IMAGE,
+            )
+for nearest in ["simple", "round_prefer_ceil", "ceil"]:
+    for coordinates in ["tf_half_pixel_for_nn", "half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]:
+        for sizes in [[14, 9], [3, 1]]:
+            case(
+                f"interpolate_nearest_{nearest}_{coordinates}_{sizes[0]}",
+                lambda x, n=nearest, c=coordinates, s=sizes: op.interpolate(
+                    x,
+                    const(s),
+                    "nearest",
+                    "sizes",
+                    axes=const([2, 3]),
+                    nearest_mode=n,
+                    coordinate_transformation_mode=c,
+                ),
+                IMAGE,
+            )
+case(
+    "interpolate_nearest_scales",
+    lambda x: op.interpolate(
+        x, const([1.7, 0.6], np.float32), "nearest", "scales", axes=const([2, 3]), nearest_mode="simple"
+    ),
+    IMAGE,
+)
+for coordinates in ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]:
+    for sizes in [[14, 9], [3, 4]]:
+        for antialias in [False, True] if sizes[0] > 7 else [False]:
+            case(
+                f"interpolate_linear_{coordinates}_{sizes[0]}_{antialias}",
+                lambda x, c=coordinates, s=sizes, a=antialias: op.interpolate(
+                    x, const(s), "linear", "sizes", axes=const([2, 3]), antialias=a, coordinate_transformation_mode=c
+                ),
+                IMAGE,
+            )
+for mode in ["bilinear_pillow", "bicubic_pillow"]:
+    for sizes in [[14, 9], [3, 4]]:
+        case(
+            f"interpolate_{mode}_{sizes[0]}",
+            lambda x, m=mode, s=sizes: op.interpolate(x, const(s), m, "sizes", axes=const([2, 3]), cube_coeff=-0.5),
+            IMAGE,
+        )
+case(
+    "interpolate_pads",
+    lambda x: op.interpolate(
+        x, const([9, 13]), "linear_onnx", "sizes", axes=const([2, 3]), pads_begin=[0, 0, 1, 2], pads_end=[0, 0, 1, 0]
+    ),
+    IMAGE,
+)
