@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything about recurrent operators in one go, each table by its own script: the machine's limits; LSTM, GRU and RNN beside other
-engines at one and two threads; smaller weights; streams. Writes bench/results/<date>-<cpu>-rnn.md.
+engines at one and two threads; stacked layers; smaller weights; streams. Writes bench/results/<date>-<cpu>-rnn.md.
 
 rnn.py [COMMAND...]: each script is run by COMMAND, one that keeps the machine quiet, for one. A script takes less than a minute.
 """
@@ -15,6 +15,7 @@ SECTIONS = [
     ("GRU and RNN, one thread", ["peers/recurrent.py", "1", "1"], OTHERS),
     ("LSTM, two threads", ["peers/recurrent.py", "2", "0.3"], LSTM),
     ("GRU and RNN, two threads", ["peers/recurrent.py", "2", "0.3"], OTHERS),
+    ("Stacked layers and independent nodes, two threads", ["stacks.py", "2", "0.3"], {}),
     ("Smaller weights, one thread", ["weights.py"], {}),
     ("64 streams, a step at a time, one thread", ["streams.py"], {}),
 ]
