@@ -246,7 +246,9 @@ void IrGraphReader::WriteResults() {
     if (source.name != name) {
       IrValue renamed{.name = name, .type = source.type, .rank = source.rank, .constant = nullptr};
       IrLowering lowering(builder_, layer, {&source}, {&renamed, 1});
-      AddMetadata(lowering.DirectNode("Identity"), kIrTypeKey, layer.type);
+      NodeProto& node = lowering.DirectNode("Identity");
+      node.set_name(name);  // a Result is written with the name of its output
+      AddMetadata(node, kIrTypeKey, layer.type);
     }
     ValueInfoProto& info = *builder_.graph->add_output();
     info.set_name(name);

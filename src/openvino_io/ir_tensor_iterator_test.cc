@@ -98,12 +98,15 @@ TEST(IrTensorIterator, BodiesInBodiesEnd) {
   for (int i = 0; i < 2000; ++i)
     xml +=
         "<layers><layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\"><data shape=\"1,1\" "
-        "element_type=\"f32\"/><output><port id=\"0\"/></output></layer><layer id=\"1\" name=\"t\" "
+        "element_type=\"f32\"/><output><port id=\"0\"/></output></layer><layer id=\"2\" name=\"r\" type=\"Result\" "
+        "version=\"opset1\"><input><port id=\"0\"/></input></layer><layer id=\"1\" name=\"t\" "
         "type=\"TensorIterator\" version=\"opset1\"><port_map><input axis=\"0\" external_port_id=\"0\" "
-        "internal_layer_id=\"0\"/></port_map><input><port id=\"0\"/></input><body>";
+        "internal_layer_id=\"0\"/><output external_port_id=\"1\" internal_layer_id=\"2\"/></port_map><input><port "
+        "id=\"0\"/></input><output><port id=\"1\"/></output><body>";
   for (int i = 0; i < 2000; ++i)
     xml +=
-        "</body></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/></edges>";
+        "</body></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/><edge "
+        "from-layer=\"1\" from-port=\"1\" to-layer=\"2\" to-port=\"0\"/></edges>";
   EXPECT_THAT(
       IrMessage<Unsupported>([&] { ParseIr("<net name=\"n\" version=\"11\">" + xml + "</net>", std::nullopt); }),
       HasSubstr("bodies stand in each other more than 16 deep"));

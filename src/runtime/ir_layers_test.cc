@@ -75,7 +75,7 @@ TEST(IrLayerValues, AreWhatOpenVinoSays) {
     CheckFile(model, false);
   }
   EXPECT_EQ(files, 16);
-  EXPECT_EQ(outputs, 94);
+  EXPECT_EQ(outputs, 102);
 }
 
 }  // namespace
