@@ -60,10 +60,10 @@ int64_t FuseProduct(GraphEdit& edit);
 // stay out: they are computed once for all runs of the body.
 int64_t FuseElementwise(GraphEdit& edit);
 
-// With two threads or more, nodes of LSTM, GRU and RNN, and OpenVINO's sequences of these, that may run at the same time
-// become one RecurrentGroup node: such as do not depend on each other, and layers of one direction that read the Y of
-// another one, all elements at their places. Weights must be constant, float or double. Not those that share each step
-// among the threads well, nor in bodies. A note names the nodes of each group.
+// With two threads or more, nodes of LSTM, GRU and RNN, and OpenVINO's sequences of these, that may run at the same
+// time become one RecurrentGroup node: such as do not depend on each other, and layers of one direction that read the Y
+// of another one, all elements at their places. Weights must be constant, float or double. Not those that share each
+// step among the threads well, nor in bodies. A note names the nodes of each group.
 int64_t GroupRecurrent(GraphEdit& edit);
 
 // SequenceMaps that standard operators can run over all elements at once become those: elements of one known shape

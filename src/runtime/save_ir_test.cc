@@ -211,8 +211,8 @@ TEST(SaveIr, ConstantsOfStrings) {
 }
 
 TEST(SaveIr, StringsBeyondTheirNumbersAreRefused) {
-  const size_t size = size_t{1} << 31;
-  const auto unmap = [size](void* data) { munmap(data, size); };
+  constexpr size_t size = size_t{1} << 31;
+  const auto unmap = [](void* data) { munmap(data, size); };
   const std::shared_ptr<void> pages(mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
                                     unmap);
   ASSERT_NE(pages.get(), MAP_FAILED);
