@@ -153,7 +153,9 @@ HWY_INLINE V TanhVec(D d, V x) {
 // e^x - 1 for x <= 0, keeping its precision near 0. NaN stays NaN. No part of the tiles that call it now and then.
 template <class D, class V = hn::Vec<D>>
 HWY_NOINLINE V Expm1OfNegative(D d, V x) {
-  return hn::Expm1(d, x);
+  // Highway makes a whole number of x / ln2, which NaN and infinities are not; from -104 on the result is -1.
+  const V held = hn::Max(hn::Set(d, -105.0f), hn::IfThenZeroElse(hn::IsNaN(x), x));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Expm1(d, held));
 }
 
 // log(1 + e^x), from e^-|x|.
