@@ -38,6 +38,13 @@ void LowerUnary(IrLowering& l) {
   l.SameAs(0);
 }
 
+// Whole numbers stay as they are.
+void LowerRounding(IrLowering& l) {
+  const TensorType type = l.input(0).type;
+  l.DirectNode(onnx_optim::IsIntegerTensorType(type) ? "Identity" : OnnxTypeOf(l));
+  l.SameAs(0);
+}
+
 void LowerPredicate(IrLowering& l) {
   l.DirectNode(OnnxTypeOf(l));
   l.SameAs(0);

@@ -8,6 +8,7 @@ namespace ONNX_LIGHT_NAMESPACE {
 
 // ir_elementwise.cc. The first ones serve the types whose table entry names an operator.
 void LowerUnary(IrLowering& l);
+void LowerRounding(IrLowering& l);
 void LowerPredicate(IrLowering& l);
 void LowerBinary(IrLowering& l);
 void LowerComparison(IrLowering& l);

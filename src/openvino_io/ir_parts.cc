@@ -66,8 +66,15 @@ void LowerVariadicSplit(IrLowering& l) {
     if (rest + 1 != lengths->end()) parts.push_back(l.Int64Constant("lengths", {rest + 1, lengths->end()}));
     split = l.Temporary("split");
     SetInt(l.Node("Concat", parts, {split}), "axis", 0);
-  } else {
+  } else if (lengths) {
     split = l.Int64(2, true);
+  } else {
+    // Any one of the computed lengths may be -1.
+    const std::string given = l.Int64(2, true), zero = l.Int64Constant("zero", {0}),
+                      open = l.Apply("Less", {given, zero});
+    const std::string others = l.Apply("ReduceSum", {l.Apply("Where", {open, zero, given})});
+    const std::string size = l.Apply("Gather", {l.Apply("Shape", {l.Use(0)}), l.Int64Constant("axis", {axis})});
+    split = l.Apply("Where", {open, l.Apply("Sub", {size, others}), given});
   }
   SetInt(l.Node("Split", {l.Use(0), split}, OutputNames(l)), "axis", axis);
 }

@@ -299,6 +299,24 @@ TEST(IrLayers, Splits) {
     EXPECT_THAT(Initializers(c.ir.Parse()),
                 ElementsAre("axis : 7[1] 1", "others : 7[1] 2", "lengths : 7[1] 1", "lengths_1 : 7[1] 1"));
   }
+  {
+    // Computed lengths: any of them may turn out to be -1.
+    LayerCase c;
+    const std::vector<std::string> nodes = c.Lower("VariadicSplit", "opset1", "", {c.a, c.ir.Ints({1}), c.n}, 2);
+    EXPECT_THAT(nodes.front(), testing::HasSubstr("Cast(n)"));
+    EXPECT_THAT(nodes.back(), testing::StartsWith("l.0, l.1 = Split(a, "));
+    EXPECT_THAT(nodes, testing::Contains(testing::HasSubstr("ReduceSum(")));
+    EXPECT_THAT(nodes, testing::Contains(testing::HasSubstr("Sub(")));
+  }
+}
+
+TEST(IrLayers, WholeNumbersNeedNoRounding) {
+  for (const char* type : {"Floor", "Ceiling"}) {
+    LayerCase c;
+    EXPECT_THAT(c.Lower(type, "opset1", "", {c.n}), ElementsAre("l = Identity(n)"));
+  }
+  LayerCase c;
+  EXPECT_THAT(c.Lower("Floor", "opset1", "", {c.a}), ElementsAre("l = Floor(a)"));
 }
 
 TEST(IrLayers, SqueezeAndUnsqueeze) {
