@@ -17,7 +17,8 @@ void IrGraphReader::CheckPorts() {
     const bool is_source = layer.type == "Parameter" || layer.type == "Const", is_result = layer.type == "Result";
     const IrLayerDef* def = FindIrLayer(layer.type);
     const auto inputs = static_cast<int>(layer.inputs.size()), outputs = static_cast<int>(layer.outputs.size());
-    if (layer.opset < 0 || (!is_source && !is_result && def == nullptr)) continue;  // reported as not supported
+    // Reported as not supported; ends of the graph are looked at whatever operator set they name.
+    if (!is_source && !is_result && (layer.opset < 0 || def == nullptr)) continue;
     const int least = is_source   ? 0
                       : is_result ? 1
                                   : def->min_inputs,

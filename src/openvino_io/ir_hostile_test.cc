@@ -78,6 +78,14 @@ TEST(IrHostile, Layers) {
             "layer 3 \"x\" (Parameter): must have 1 outputs, got 0");
   EXPECT_EQ(ParseMessage(NetOf("<layer id=\"3\" name=\"x\" type=\"Result\" version=\"opset1\"/>")),
             "layer 3 \"x\" (Result): must have 1 inputs, got 0");
+  for (const char* opset : {"opset99", "extension"}) {
+    const auto end = [&](const char* type) {
+      return ParseMessage(NetOf(fmt::format("<layer id=\"3\" name=\"x\" type=\"{}\" version=\"{}\"/>", type, opset)));
+    };
+    EXPECT_EQ(end("Result"), "layer 3 \"x\" (Result): must have 1 inputs, got 0");
+    EXPECT_EQ(end("Parameter"), "layer 3 \"x\" (Parameter): must have 1 outputs, got 0");
+    EXPECT_EQ(end("Const"), "layer 3 \"x\" (Const): must have 1 outputs, got 0");
+  }
   EXPECT_EQ(ParseMessage(NetOf("<layer id=\"3\" name=\"x\" type=\"LSTMSequence\" version=\"opset5\"/>")),
             "layer 3 \"x\" (LSTMSequence): must have 7 to 8 inputs, got 0");
   for (const char* type : {"MaxPool", "NonMaxSuppression", "Split"}) {
