@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that later releases of the reference give to the same things, and the member functions they put on
-// ShapesContext.
+// The names that later releases of the reference give to the same things.
 #pragma once
 
 #include "onnx_optim/optim_sequence.h"
@@ -45,23 +44,4 @@ using namespace onnx_optim::shapes::sequence;  // NOLINT(google-build-using-name
 }  // namespace shapes
 }  // namespace onnx_shapes
 
-namespace onnx_optim {
-namespace shapes {
-
-inline void ShapesContext::ComputeShapeNode(const NodeProto& node) { shapes::ComputeShapeNode(*this, node); }
-template <class Nodes>
-void ShapesContext::ComputeShapes(const Nodes& nodes) {
-  shapes::ComputeShapes(*this, nodes);
-}
-inline void ShapesContext::ComputeShapeGraph(const GraphProto& graph) { shapes::ComputeShapeGraph(*this, graph); }
-inline void ShapesContext::ComputeShapeModel(const ModelProto& model) { shapes::ComputeShapeModel(*this, model); }
-inline void ShapesContext::ApplyInferredShapesToGraph(GraphProto& graph) const {
-  shapes::ApplyInferredShapesToGraph(*this, graph);
-}
-inline void ShapesContext::ApplyInferredShapesToModel(ModelProto& model) const {
-  shapes::ApplyInferredShapesToModel(*this, model);
-}
-
-}  // namespace shapes
-}  // namespace onnx_optim
 }  // namespace ONNX_LIGHT_NAMESPACE

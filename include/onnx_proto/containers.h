@@ -42,6 +42,17 @@ inline void PrintTo(const String& text, std::ostream* out) { *out << '"' << text
 class Bytes {
  public:
   Bytes() = default;
+  Bytes(const Bytes&) = default;
+  // Leaves `other` empty.
+  Bytes(Bytes&& other) noexcept : owner_(std::move(other.owner_)), view_(std::exchange(other.view_, {})) {}
+  Bytes& operator=(const Bytes&) = default;
+  Bytes& operator=(Bytes&& other) noexcept {
+    if (this == &other) return *this;
+    owner_ = std::move(other.owner_);
+    view_ = std::exchange(other.view_, {});
+    return *this;
+  }
+  ~Bytes() = default;
   Bytes(std::string text) { Own(std::move(text)); }         // NOLINT(google-explicit-constructor): is a string
   Bytes(std::string_view text) { Own(std::string(text)); }  // NOLINT(google-explicit-constructor)
   Bytes(const char* text) { Own(std::string(text)); }       // NOLINT(google-explicit-constructor)

@@ -104,7 +104,9 @@ class ONNXSEQ_API ModelParseError : public ErrorOf<std::runtime_error> {
   std::string field_path_;
 };
 
-// Calls fn; a foreign exception (bad_alloc, filesystem_error, ...) leaves as the Error that says the same.
+// Calls fn; a foreign exception leaves as the Error that says the same: std::bad_alloc as MemoryError,
+// std::system_error (std::filesystem's) as IoError, std::out_of_range as OutOfRange, other logic errors as
+// InvalidArgument, the rest as an Error that is a std::runtime_error.
 [[noreturn]] ONNXSEQ_API void RethrowAsError();
 template <class Fn>
 decltype(auto) TranslateErrors(Fn&& fn) {

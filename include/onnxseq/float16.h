@@ -9,6 +9,16 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// The float next to `value` whose last bit is set where it is not exact: rounding that to 16 bits gives what rounding
+// `value` itself gives, where the nearest float may lie half way between two.
+inline float RoundToOdd(double value) noexcept {
+  const auto nearest = static_cast<float>(value);
+  if (!(nearest < value) && !(nearest > value)) return nearest;  // exact, or no number
+  const auto bits = std::bit_cast<uint32_t>(nearest);
+  const double beyond = value < 0 ? value - nearest : nearest - value;  // > 0: rounded away from zero
+  return std::bit_cast<float>((beyond > 0 ? bits - 1 : bits) | 1u);
+}
+
 // IEEE binary16.
 struct Float16 {
   uint16_t bits = 0;
@@ -30,7 +40,7 @@ struct Float16 {
       bits = static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
     }
   }
-  explicit Float16(double value) noexcept : Float16(static_cast<float>(value)) {}
+  explicit Float16(double value) noexcept : Float16(RoundToOdd(value)) {}
   static Float16 FromBits(uint16_t b) noexcept {
     Float16 r;
     r.bits = b;
@@ -60,7 +70,7 @@ struct BFloat16 {
       bits = static_cast<uint16_t>((f + 0x7fffu + ((f >> 16) & 1u)) >> 16);
     }
   }
-  explicit BFloat16(double value) noexcept : BFloat16(static_cast<float>(value)) {}
+  explicit BFloat16(double value) noexcept : BFloat16(RoundToOdd(value)) {}
   static BFloat16 FromBits(uint16_t b) noexcept {
     BFloat16 r;
     r.bits = b;

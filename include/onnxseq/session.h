@@ -38,7 +38,7 @@ enum class SequenceMapStrategy : uint8_t {
 
 struct SessionOptions {
   // Threads that take part in one run, the caller included; 0 = as many CPUs as the process may use. 1 starts no
-  // thread.
+  // thread. Loading throws InvalidArgument for fewer than 0.
   int threads = 0;
   // Rewrite the model, once it is checked, into one that gives the same in less time; Explain says how. Off, its nodes
   // run as they are.
@@ -115,13 +115,19 @@ struct RunOptions {
 
 // One input or output of the model.
 struct ValueDescription {
+  struct Dim {
+    // A number, a name or an expression; a fresh name such as "unk__0" when the model gives none.
+    std::string text;
+    // The number, where it is one.
+    std::optional<int64_t> size;
+  };
+
   std::string name;
   // "tensor(float)", "seq(tensor(int64))", "optional(tensor(float))"; "unknown" when the model does not say and it is
   // not inferred.
   std::string type;
-  // One text per dim: a number, a name or an expression, a fresh name such as "unk__0" when the model gives none;
-  // nothing when the rank is unknown or the value is not a tensor.
-  std::optional<std::vector<std::string>> shape;
+  // Nothing when the rank is unknown or the value is not a tensor.
+  std::optional<std::vector<Dim>> shape;
 };
 
 // Loading reads, checks and plans; it throws ModelParseError, IoError, InvalidArgument or Unsupported (which lists

@@ -79,8 +79,8 @@ class ONNXSEQ_API StreamGroup {
   // gives the outputs in the same order. With a batch symbol those whose inputs are alike run as one batch: of the same
   // sizes but for the batch dim, which is 1 in each, and with equal values of inputs that have no batch dim. Streams
   // that are not among them keep their states. After an error all states are as before.
-  std::vector<ValueMap> Run(std::span<const Step> steps, const RunOptions& options = {}) const;
-  std::vector<ValueMap> Run(std::initializer_list<Step> steps, const RunOptions& options = {}) const {
+  std::vector<ValueMap> Run(std::span<const Step> steps, const RunOptions& options = {});
+  std::vector<ValueMap> Run(std::initializer_list<Step> steps, const RunOptions& options = {}) {
     return Run(std::span(steps.begin(), steps.size()), options);
   }
   // The runs of the model that the last call of Run took.

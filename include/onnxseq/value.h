@@ -143,6 +143,27 @@ class ONNXSEQ_API Tensor {
  public:
   // Undefined: no type, no data.
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  // Leaves `other` undefined.
+  Tensor(Tensor&& other) noexcept
+      : storage_(std::move(other.storage_)),
+        data_(std::exchange(other.data_, nullptr)),
+        num_elements_(std::exchange(other.num_elements_, 0)),
+        shape_(std::move(other.shape_)),
+        dtype_(std::exchange(other.dtype_, TensorType::kUndefined)),
+        writable_(std::exchange(other.writable_, false)) {}
+  Tensor& operator=(const Tensor&) = default;
+  Tensor& operator=(Tensor&& other) noexcept {
+    if (this == &other) return *this;
+    storage_ = std::move(other.storage_);
+    data_ = std::exchange(other.data_, nullptr);
+    num_elements_ = std::exchange(other.num_elements_, 0);
+    shape_ = std::move(other.shape_);
+    dtype_ = std::exchange(other.dtype_, TensorType::kUndefined);
+    writable_ = std::exchange(other.writable_, false);
+    return *this;
+  }
+  ~Tensor() = default;
   // New 64-byte aligned storage, elements uninitialised (strings empty). Throws InvalidArgument for kUndefined or a
   // size over 2^63 - 1 bytes, MemoryError when there is not enough memory.
   Tensor(TensorType dtype, Shape shape);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -27,16 +26,13 @@ ValueInfo Describe(const ValueDescription& value) {
   nb::object shape = nb::none();
   if (value.shape) {
     nb::list dims;
-    for (const std::string& dim : *value.shape) {
-      int64_t number = 0;
-      const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), number);
-      if (dim.empty()) {
+    for (const ValueDescription::Dim& dim : *value.shape) {
+      if (dim.size)
+        dims.append(*dim.size);
+      else if (dim.text.empty())
         dims.append(nb::none());
-      } else if (error == std::errc() && end == dim.data() + dim.size()) {
-        dims.append(number);
-      } else {
-        dims.append(NameText(dim));
-      }
+      else
+        dims.append(NameText(dim.text));
     }
     shape = dims;
   }

@@ -139,5 +139,21 @@ TEST_F(MappedFileTest, WriteErrors) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
+TEST(Errors, ForeignExceptionsBecomeOurs) {
+  const auto thrown = [](const auto& foreign) {
+    return [&] { TranslateErrors([&] { throw foreign; }); };
+  };
+  EXPECT_THROW(thrown(std::bad_alloc())(), MemoryError);
+  EXPECT_THROW(thrown(std::out_of_range("a"))(), OutOfRange);
+  EXPECT_THROW(thrown(std::length_error("a"))(), InvalidArgument);
+  EXPECT_THROW(thrown(1)(), Error);
+  try {
+    thrown(std::filesystem::filesystem_error("cannot look", std::make_error_code(std::errc::permission_denied)))();
+  } catch (const IoError& e) {
+    EXPECT_EQ(e.error_number(), EACCES);
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("cannot look"));
+  }
+}
+
 }  // namespace
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -257,6 +257,15 @@ TEST(Messages, AssigningAPartToTheWhole) {
   EXPECT_EQ(type, copy);
 }
 
+TEST(Messages, BytesMovedFromAreEmpty) {
+  Bytes a("text");
+  Bytes b = std::move(a);
+  EXPECT_TRUE(a.empty());  // NOLINT(bugprone-use-after-move): what is tested
+  a = std::move(b);
+  EXPECT_TRUE(b.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(a, "text");
+}
+
 TEST(Messages, BytesAreSharedAndActAsStrings) {
   AttributeProto attribute;
   attribute.set_s("abc");

@@ -184,6 +184,14 @@ void ApplyInferredShapesToModel(const ShapesContext& ctx, ModelProto& model) {
   ApplyInferredShapesToGraph(ctx, model.ref_graph());
 }
 
+void ShapesContext::ApplyInferredShapesToGraph(GraphProto& graph) const {
+  shapes::ApplyInferredShapesToGraph(*this, graph);
+}
+
+void ShapesContext::ApplyInferredShapesToModel(ModelProto& model) const {
+  shapes::ApplyInferredShapesToModel(*this, model);
+}
+
 void InferShapesModel(ModelProto& model) {
   ShapesContext ctx;
   InferenceRecord record;

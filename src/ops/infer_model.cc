@@ -90,6 +90,10 @@ void ComputeShapeGraph(ShapesContext& ctx, const GraphProto& graph) {
 
 void ComputeShapeModel(ShapesContext& ctx, const ModelProto& model) { InferModel(ctx, model, nullptr); }
 
+void ShapesContext::ComputeShapeNode(const NodeProto& node) { shapes::ComputeShapeNode(*this, node); }
+void ShapesContext::ComputeShapeGraph(const GraphProto& graph) { shapes::ComputeShapeGraph(*this, graph); }
+void ShapesContext::ComputeShapeModel(const ModelProto& model) { shapes::ComputeShapeModel(*this, model); }
+
 }  // namespace shapes
 }  // namespace onnx_optim
 

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "graph/value_names.h"
+#include "kernels/recurrent/recurrent.h"
 #include "model/domain.h"
 #include "ops/internal/internal_domain.h"
 #include "ops/microsoft/microsoft_op.h"
@@ -132,13 +133,21 @@ class Optimizer {
   int64_t names_made_ = 0;
 };
 
+// Tests ask for other numbers.
+int64_t FromEnvironment(const char* name, int64_t usual) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? std::strtoll(value, nullptr, 10) : usual;
+}
+
 }  // namespace
 
 int64_t LeastFused() {
-  if (const char* const value = std::getenv("ONNXSEQ_FUSE_FROM")) return std::strtoll(value, nullptr, 10);
   constexpr int64_t kLeast = 1 << 18, kMost = 1 << 22;
-  return std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2 / static_cast<int64_t>(sizeof(float)), kLeast, kMost);
+  const int64_t half = sysconf(_SC_LEVEL3_CACHE_SIZE) / 2 / static_cast<int64_t>(sizeof(float));
+  return FromEnvironment("ONNXSEQ_FUSE_FROM", std::clamp(half, kLeast, kMost));
 }
+
+int64_t LeastGrouped() { return FromEnvironment("ONNXSEQ_GROUP_FROM", static_cast<int64_t>(kernels::kWorthAThread)); }
 
 OptimizeReport OptimizeGraphs(ModelProto& model, const TypeKnowledge& types, const OptimizeOptions& options) {
   return Optimizer(model, types, options, kPasses).Run();

@@ -16,6 +16,10 @@ namespace ONNX_LIGHT_NAMESPACE {
 // last-level cache holds, 2^18 to 2^22. The number in the environment as ONNXSEQ_FUSE_FROM where there is one.
 int64_t LeastFused();
 
+// From how many multiply-adds on recurrent nodes are worth a thread each. The number in the environment as
+// ONNXSEQ_GROUP_FROM where there is one.
+int64_t LeastGrouped();
+
 struct OptimizeOptions {
   // Nothing but what ONNX files may hold: no operators of kInternalDomain.
   bool standard_only = false;

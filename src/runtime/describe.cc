@@ -41,16 +41,21 @@ ValueDescription Describe(const ValueInfoProto& info, const ShapeValue* inferred
   if (!declared && !known) return description;
   const auto& dims = type.tensor_type().shape().dim();
   const size_t rank = declared ? dims.size() : inferred->Shape().Rank();
-  std::vector<std::string>& shape = description.shape.emplace();
+  std::vector<ValueDescription::Dim>& shape = description.shape.emplace();
   for (size_t i = 0; i < rank; ++i) {
-    std::string& text = shape.emplace_back();
+    ValueDescription::Dim& dim = shape.emplace_back();
     if (declared && dims[i].has_dim_value() && dims[i].dim_value() >= 0) {
-      text = std::to_string(dims[i].dim_value());
+      dim.size = dims[i].dim_value();
     } else if (declared && dims[i].has_dim_param()) {
-      text = dims[i].dim_param();
+      dim.text = dims[i].dim_param();
     } else if (known && inferred->Shape().Rank() == rank) {
-      text = inferred->Shape()[i].ToString();
+      const OptimDim& found = inferred->Shape()[i];
+      if (found.IsInt())
+        dim.size = found.AsInt();
+      else
+        dim.text = found.ToString();
     }
+    if (dim.size) dim.text = std::to_string(*dim.size);
   }
   return description;
 }

@@ -49,11 +49,15 @@ class NodeContext final : public RunContext {
   // Tells the observer that the graph begins to run, and of what was computed when the plan was made.
   void ShowBegin(std::span<const Value> inputs, const uint64_t* outer) {
     graph_run_ = run_.graph_runs.fetch_add(1, std::memory_order_relaxed);
-    run_.observer->OnGraph({plan_.path, *plan_.graph, graph_run_, outer == nullptr ? graph_run_ : *outer, inputs});
+    Tell([&] {
+      run_.observer->OnGraph({plan_.path, *plan_.graph, graph_run_, outer == nullptr ? graph_run_ : *outer, inputs});
+    });
     const auto now = std::chrono::steady_clock::now();
     for (const FoldedNode& folded : plan_.folded) Show(*folded.node, now, now, folded.outputs, plan_.constants.data());
   }
-  void ShowEnd() const { run_.observer->OnGraphEnd(graph_run_); }
+  void ShowEnd() const {
+    Tell([&] { run_.observer->OnGraphEnd(graph_run_); });
+  }
 
   const NodeProto& node() const override { return *node_->node; }
   const OpDef& op() const override { return *node_->op; }
@@ -118,7 +122,17 @@ class NodeContext final : public RunContext {
             const Value* values) const {
     std::vector<const Value*> outputs;
     for (const int32_t place : places) outputs.push_back(place < 0 ? nullptr : values + place);
-    run_.observer->OnNode({plan_.path, graph_run_, node, begin, end, outputs});
+    Tell([&] { run_.observer->OnNode({plan_.path, graph_run_, node, begin, end, outputs}); });
+  }
+  // What an observer throws ends the run, where the error of a node may have it go on in another way.
+  template <class Fn>
+  void Tell(const Fn& fn) const {
+    try {
+      fn();
+    } catch (...) {
+      run_.observer_threw = true;
+      throw;
+    }
   }
 
   const GraphPlan& plan_;

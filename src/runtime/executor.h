@@ -34,6 +34,7 @@ struct RunState {
   uint64_t seed = 0;
   mutable std::atomic<uint64_t> draws{0};
   mutable std::atomic<uint64_t> graph_runs{0};  // counted for the observer
+  mutable std::atomic<bool> observer_threw{false};
 
   bool can_stop() const { return stop != nullptr; }
   // Throws TimeoutError when the run was cancelled or is past its deadline.

@@ -13,17 +13,13 @@
 #include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
 #include "ops/op_def.h"
+#include "ops/rnn/is_recurrent.h"
 #include "runtime/recurrent_text.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 constexpr std::string_view kDomain = "onnxseq.recurrent";
-
-bool IsRecurrent(const NodeProto& node) {
-  const std::string_view type = node.op_type();
-  return Domain(node.domain()).empty() && (type == "LSTM" || type == "GRU" || type == "RNN");
-}
 
 // An operator that the graph uses and that is another one in `opset` than in `before`; empty when there is none.
 std::string OpThatDiffers(const GraphProto& graph, int64_t before, int64_t opset) {

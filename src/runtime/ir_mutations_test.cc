@@ -150,10 +150,8 @@ class Mutant {
 // Zeros, ones and twos; nothing when they would be many.
 std::optional<Value> ValueFor(const ValueDescription& input, Mutant& mutant) {
   Shape shape;
-  for (const std::string& dim : input.shape.value_or(std::vector<std::string>())) {
-    const bool fixed = dim.find_first_not_of("0123456789") == std::string::npos && dim.size() < 19;
-    shape.push_back(fixed ? std::stoll(dim) : static_cast<int64_t>(1 + mutant.Pick(3)));
-  }
+  for (const ValueDescription::Dim& dim : input.shape.value_or(std::vector<ValueDescription::Dim>()))
+    shape.push_back(dim.size ? *dim.size : static_cast<int64_t>(1 + mutant.Pick(3)));
   constexpr int64_t kMost = 1 << 20;
   const auto count = CheckedProduct(shape.dims());
   if (!count || *count > kMost) return std::nullopt;

@@ -60,6 +60,11 @@ TEST(LoadingTest, VersionsNewerThanKnown) {
               testing::AnyOf(HasSubstr("Neg of ai.onnx 1"), HasSubstr("nothing thrown")));
 }
 
+TEST(LoadingTest, ThreadsAreNotNegative) {
+  EXPECT_EQ(ThrownBy<InvalidArgument>([] { FromText("g (float x) => (float y) { y = Neg(x) }", {.threads = -1}); }),
+            "threads = -1, expected 0 or more");
+}
+
 TEST(LoadingTest, AllOperatorsThatCannotRunAtOnce) {
   EXPECT_EQ(ThrownBy<Unsupported>([] {
               FromText(

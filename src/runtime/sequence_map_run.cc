@@ -41,6 +41,7 @@ bool SequenceMapPlans::Call::Run() {
   } catch (const TimeoutError&) {
     throw;
   } catch (const std::exception&) {
+    if (run_.observer_threw) throw;
     groups_.front().batch->failures.fetch_add(1, std::memory_order_relaxed);
     return false;
   }

@@ -11,7 +11,6 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_team.h"
-#include "kernels/recurrent/recurrent.h"
 #include "onnxseq/errors.h"
 #include "onnxseq/model_io.h"
 #include "runtime/describe.h"
@@ -79,6 +78,7 @@ void FailIo(std::string_view what, std::string_view name, std::string fact) {
 
 Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     : model(std::move(model_in)), options(options_in), custom_ops(options.custom_ops) {
+  if (options.threads < 0) throw InvalidArgument(fmt::format("threads = {}, expected 0 or more", options.threads));
   CheckModel(model);
   if (!options.data_folder.empty()) LoadExternalData(model, options.data_folder);
   if (NeedsInlining(model)) {
@@ -108,12 +108,6 @@ Session::Impl::Impl(ModelProto model_in, const SessionOptions& options_in)
     options.on_warning(missing);
 }
 
-// Tests ask for other numbers.
-int64_t FromEnvironment(const char* name, int64_t usual) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? std::strtoll(value, nullptr, 10) : usual;
-}
-
 void Session::Impl::Optimize() {
   optimized = Runnable();
   types->AddCopy(Runnable().graph(), optimized->graph());
@@ -124,7 +118,7 @@ void Session::Impl::Optimize() {
          .flush_denormals = !options.denormals,
          .least_fused = LeastFused(),
          .threads = threads,
-         .least_grouped = FromEnvironment("ONNXSEQ_GROUP_FROM", static_cast<int64_t>(kernels::kWorthAThread))});
+         .least_grouped = LeastGrouped()});
   } catch (const Error&) {
     optimized.reset();  // planning says what is wrong
   }

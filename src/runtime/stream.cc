@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -20,9 +19,9 @@ constexpr int kNoAxis = -1;
 // Where an input or output has the batch dim.
 int BatchAxis(std::string_view what, const ValueDescription& value, std::string_view batch) {
   if (batch.empty() || !value.shape) return kNoAxis;
-  const auto first = std::ranges::find(*value.shape, batch);
+  const auto first = std::ranges::find(*value.shape, batch, &ValueDescription::Dim::text);
   if (first == value.shape->end()) return kNoAxis;
-  if (std::ranges::count(*value.shape, batch) > 1) FailIo(what, value.name, fmt::format("has two dims {}", batch));
+  if (std::ranges::count(*value.shape, batch, &ValueDescription::Dim::text) > 1) FailIo(what, value.name, fmt::format("has two dims {}", batch));
   return static_cast<int>(first - value.shape->begin());
 }
 
@@ -171,12 +170,9 @@ Value StreamGroup::Impl::ZerosFor(size_t input) const {
   if (info == declared.end() || !info->type().has_tensor_type() || !described.shape)
     fail(fmt::format("{} says no shape to make zeros of", described.type));
   Shape shape;
-  for (const std::string& dim : *described.shape) {
-    int64_t size = 1;
-    const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), size);
-    const bool is_number = error == std::errc() && end == dim.data() + dim.size();
-    if (!is_number && (batch_symbol.empty() || dim != batch_symbol)) fail(fmt::format("its dim {} is open", dim));
-    shape.push_back(is_number ? size : 1);
+  for (const ValueDescription::Dim& dim : *described.shape) {
+    if (!dim.size && (batch_symbol.empty() || dim.text != batch_symbol)) fail(fmt::format("its dim {} is open", dim.text));
+    shape.push_back(dim.size.value_or(1));
   }
   Tensor zeros(onnx_optim::DataTypeToTensorType(info->type().tensor_type().elem_type()), std::move(shape));
   if (zeros.dtype() != TensorType::kString && zeros.ByteSize() > 0)
@@ -323,7 +319,7 @@ Stream StreamGroup::Open() const {
   return stream;
 }
 
-std::vector<ValueMap> StreamGroup::Run(std::span<const Step> steps, const RunOptions& options) const {
+std::vector<ValueMap> StreamGroup::Run(std::span<const Step> steps, const RunOptions& options) {
   return RunSteps(*impl_, steps, options);
 }
 

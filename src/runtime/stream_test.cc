@@ -42,7 +42,7 @@ TEST(StreamTest, KeepsItsState) {
   for (const char* batch : {"", "N"}) {
     StreamOptions options = SumOptions(batch);
     if (options.batch.empty()) options.states[0].initial = Tensor::Of<float>(Shape{1, 1, 2}, {0, 0});
-    const StreamGroup group(FromText(kSum), options);
+    StreamGroup group(FromText(kSum), options);
     Stream stream = group.Open();
     EXPECT_THAT(Floats(stream.Run(Piece({1, 2})).at("y")), ElementsAre(4, 5));
     EXPECT_THAT(Floats(stream.Run(Piece({10})).at("y")), ElementsAre(23));
@@ -53,7 +53,7 @@ TEST(StreamTest, KeepsItsState) {
 }
 
 TEST(StreamTest, RunsThoseThatAreAlikeTogether) {
-  const StreamGroup group(FromText(kSum), SumOptions("N"));
+  StreamGroup group(FromText(kSum), SumOptions("N"));
   std::vector<Stream> streams;
   for (int i = 0; i < 5; ++i) streams.push_back(group.Open());
   const auto step = [&](size_t i, ValueMap inputs) { return StreamGroup::Step{&streams[i], std::move(inputs)}; };
@@ -89,7 +89,7 @@ TEST(StreamTest, EqualsRunsOfTheWholeInAnyOrder) {
   };
   const Tensor w = tensor({1, 20, 3}), r = tensor({1, 20, 5}),
                zeros = Tensor::Of<float>(Shape{1, 1, 5}, {0, 0, 0, 0, 0});
-  const StreamGroup group(session, {.states = {{"h", "hn"}, {"c", "cn"}}, .batch = "N"});
+  StreamGroup group(session, {.states = {{"h", "hn"}, {"c", "cn"}}, .batch = "N"});
   constexpr size_t kStreams = 7;
   std::vector<Stream> streams;
   std::vector<Tensor> whole;
@@ -120,7 +120,7 @@ TEST(StreamTest, EqualsRunsOfTheWholeInAnyOrder) {
 }
 
 TEST(StreamTest, ErrorsLeaveAllStatesAsTheyWere) {
-  const StreamGroup group(FromText(kSum), SumOptions("N")), other(FromText(kSum), SumOptions("N"));
+  StreamGroup group(FromText(kSum), SumOptions("N")), other(FromText(kSum), SumOptions("N"));
   Stream a = group.Open(), b = group.Open(), c = other.Open();
   group.Run({{&a, Piece({1})}, {&b, Piece({2})}});
   const auto thrown = [&](std::initializer_list<StreamGroup::Step> steps) {

@@ -98,6 +98,27 @@ TEST(TraceTest, WhatAnObserverThrowsEndsTheRun) {
   EXPECT_EQ(ThrownBy<Error>([&] { session.Run({{"x", Vec({1})}}, {}, options); }), "Neg node \"n\": enough");
 }
 
+// The error of a node would have the elements run one by one.
+TEST(TraceTest, WhatAnObserverThrowsEndsABatchedRun) {
+  struct Thrower : RunObserver {
+    void OnNode(const NodeEvent& event) override {
+      if (!event.path.empty() && ++calls == 1) throw InvalidArgument("enough");
+    }
+    int calls = 0;
+  } thrower;
+  RunOptions options;
+  options.observer = &thrower;
+  const Session session = FromText(R"(
+    g (seq(float[N]) s) => (seq(float[N]) t) {
+      [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) { r = Add(e, e) }>(s)
+    })",
+                                   {.threads = 1, .sequence_map = SequenceMapStrategy::kPacked});
+  const ValueMap feeds{{"s", Sequence({Vec({1}).tensor(), Vec({2, 3}).tensor()})}};
+  EXPECT_THROW(session.Run(feeds, {}, options), InvalidArgument);
+  EXPECT_EQ(thrower.calls, 1);
+  EXPECT_EQ(session.Run(feeds).at("t").sequence().size(), 2);
+}
+
 TEST(TraceTest, ProfilerKnowsWhatRanWhen) {
   const Session session = FromText(R"(
     g (seq(float[N]) s) => (seq(float[N]) t) {

@@ -36,7 +36,7 @@ Shape& Shape::operator=(Shape&& other) noexcept {
   Free();
   if (other.rank_ <= kInline) {
     std::memcpy(inline_, other.inline_, sizeof inline_);
-    rank_ = other.rank_;
+    rank_ = std::exchange(other.rank_, 0);
     return *this;
   }
   heap_ = other.heap_;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -74,6 +75,36 @@ TEST(TensorTest, SharingAndUnsharing) {
   EXPECT_THAT(a.View<int64_t>(), ElementsAre(1, 2, 3));
   EXPECT_THAT(b.View<int64_t>(), ElementsAre(9, 2, 3));
   EXPECT_TRUE(a.IsUnique());
+}
+
+TEST(TensorTest, WhatWasMovedFromIsUndefined) {
+  Tensor a = Tensor::Of<int32_t>({2}, {1, 2});
+  Tensor b = std::move(a);
+  EXPECT_FALSE(a.defined());  // NOLINT(bugprone-use-after-move): what is tested
+  EXPECT_EQ(a.NumElements(), 0);
+  EXPECT_EQ(a.data(), nullptr);
+  EXPECT_EQ(a.rank(), 0);
+  a = std::move(b);
+  EXPECT_FALSE(b.defined());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(a.View<int32_t>()[1], 2);
+}
+
+// Half way between two values of 16 bits lie floats that a double is near, but not on.
+TEST(Float16Test, DoublesAreRoundedOnce) {
+  EXPECT_EQ(Float16(1.0 + 0x1p-11).bits, 0x3c00);
+  EXPECT_EQ(Float16(1.0 + 0x1p-11 + 0x1p-40).bits, 0x3c01);
+  EXPECT_EQ(Float16(1.0 + 3 * 0x1p-11 - 0x1p-40).bits, 0x3c01);
+  EXPECT_EQ(Float16(-1.0 - 0x1p-11 - 0x1p-40).bits, 0xbc01);
+  EXPECT_EQ(Float16(65519.99999999999).bits, 0x7bff);
+  EXPECT_EQ(Float16(65520.0).bits, 0x7c00);
+  EXPECT_EQ(Float16(1e300).bits, 0x7c00);
+  EXPECT_EQ(Float16(0x1p-25 + 0x1p-60).bits, 1);
+  EXPECT_EQ(Float16(-0.0).bits, 0x8000);
+  EXPECT_TRUE(std::isnan(float(Float16(std::numeric_limits<double>::quiet_NaN()))));
+  EXPECT_EQ(BFloat16(1.0 + 0x1p-8).bits, 0x3f80);
+  EXPECT_EQ(BFloat16(1.0 + 0x1p-8 + 0x1p-40).bits, 0x3f81);
+  EXPECT_EQ(BFloat16(-1.0 - 3 * 0x1p-8 + 0x1p-40).bits, 0xbf81);
+  EXPECT_EQ(BFloat16(-1e300).bits, 0xff80);
 }
 
 TEST(TensorTest, BorrowedDataIsNeverWrittenAndKeptAlive) {

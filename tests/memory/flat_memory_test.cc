@@ -109,7 +109,7 @@ TEST(FlatMemory, RunsOfSequenceMap) {
 TEST(FlatMemory, RunsOfStreams) {
   const Session session = FromText("g (float[T,N,8] x, float[1,N,32] h) => (float[T,1,N,32] y, float[1,N,32] hn) { " +
                                    Weights(3) + "y, hn = GRU <hidden_size = 32>(x, W, R, \"\", \"\", h) }");
-  const StreamGroup group(session, {.states = {{"h", "hn"}}, .batch = "N"});
+  StreamGroup group(session, {.states = {{"h", "hn"}}, .batch = "N"});
   std::vector<Stream> streams;
   for (int i = 0; i < 4; ++i) streams.push_back(group.Open());
   Random random;

@@ -108,7 +108,9 @@ TEST(IrSession, OutputsAreDescribed) {
   ASSERT_EQ(session.outputs().size(), 3u);
   EXPECT_EQ(session.outputs()[0].name, "Y");
   EXPECT_EQ(session.outputs()[0].type, "tensor(float)");
-  EXPECT_THAT(session.outputs()[0].shape.value(), ::testing::ElementsAre("X_0", "2", "X_1", "6"));
+  std::vector<std::string> dims;
+  for (const ValueDescription::Dim& dim : session.outputs()[0].shape.value()) dims.push_back(dim.text);
+  EXPECT_THAT(dims, ::testing::ElementsAre("X_0", "2", "X_1", "6"));
 }
 
 }  // namespace

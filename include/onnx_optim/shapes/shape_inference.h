@@ -23,6 +23,10 @@ template <class Nodes>
 void ComputeShapes(ShapesContext& ctx, const Nodes& nodes) {
   for (const NodeProto& node : nodes) ComputeShapeNode(ctx, node);
 }
+template <class Nodes>
+void ShapesContext::ComputeShapes(const Nodes& nodes) {
+  shapes::ComputeShapes(*this, nodes);
+}
 
 // Binds inputs (the context's own entries go before the declared types) and initializers, then infers every node,
 // sorting them when they are not. Uses the context's precision. Never throws for what it finds.

@@ -147,7 +147,7 @@ struct SequenceChunks {
   friend bool operator==(const SequenceChunks& a, const SequenceChunks& b) = default;
 };
 
-struct SequenceInfo {
+struct ONNXSEQ_API SequenceInfo {
   OptimDim length;
   // The join of all elements: a fact about each. Unknown when nothing is known; for a sequence known to be empty only
   // its element type is meaningful.

@@ -172,8 +172,7 @@ class ONNXSEQ_API ShapesContext {
   void AddProblem(Problem::Level level, std::string message) { problems_.push_back({level, std::move(message)}); }
   std::vector<Problem> TakeProblems() { return std::exchange(problems_, {}); }
 
-  // As the functions of the same names in shape_inference.h; defined in onnx_core/compat.h, which every header below
-  // onnx_core includes.
+  // As the functions of the same names in shape_inference.h, which defines the template.
   void ComputeShapeNode(const NodeProto& node);
   template <class Nodes>
   void ComputeShapes(const Nodes& nodes);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/checked.h"
+#include "kernels/gemm/panel.h"
 #include "kernels/recurrent/carver.h"
 #include "kernels/recurrent/panel_packer.h"
 #include "kernels/recurrent/recurrent_walk.h"
@@ -22,7 +23,6 @@ inline constexpr int64_t kLeastAhead = 48, kMostAhead = 240;
 // Rows of a part, at least, when rows, not hidden units, are split among threads. Each part reads the weights for
 // itself: those of an L2 take fewer multiply-adds to wait for than those beyond it.
 inline constexpr int64_t kLeastRowsNear = 4, kLeastRowsFar = 16;
-inline constexpr double kNearBytes = 1 << 20;
 inline constexpr int kMaxDirections = 2;
 
 enum class Split { kNone, kDirections, kUnits, kRows };
@@ -81,7 +81,7 @@ Sharing Share(Directions<Kind, T> directions, int threads) {
   if (each <= 1) return whole;
   // Rows need no barrier and nothing of each other: where each thread has enough of them, of equal lengths, they are
   // it.
-  const int64_t least = matrix > kNearBytes ? kLeastRowsFar : kLeastRowsNear;
+  const int64_t least = matrix > static_cast<double>(kL2Bytes) ? kLeastRowsFar : kLeastRowsNear;
   if (can_split_rows && equal_lengths && rows / each >= least) return {Split::kRows, (rows - 1) / each + 1};
   if (groups >= 2 * each && step / threads >= kWorthABarrier) return {Split::kUnits};
   if (can_split_rows && rows >= 2 * kLeastRowsFar) return {Split::kRows, kLeastRowsFar};
