@@ -7,7 +7,6 @@ import pathlib
 import sys
 
 import numpy as np
-import onnxruntime
 import onnxseq
 from onnx import TensorProto, helper, numpy_helper
 
@@ -65,10 +64,7 @@ def make(row, threads, names):
     model = model.SerializeToString()
     calls = {}
     if "onnxruntime" in names:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        ort = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        ort = timing.onnxruntime_session(model, threads)
         calls["onnxruntime"] = lambda: ort.run(None, feeds)
     # Read when a model is loaded: multiply-adds from which on nodes run at the same time.
     for name, least in (("one by one", str(10**15)), ("onnxseq", None)):

@@ -51,11 +51,7 @@ def make(row, threads, names):
     model, feeds = str(MODELS[row]), read_feeds(row)
     calls = {}
     if "onnxruntime" in names:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        ort = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        ort = timing.onnxruntime_session(model, threads)
         calls["onnxruntime"] = lambda: ort.run(None, feeds)
     if "onnxseq" in names:
         session = onnxseq.InferenceSession(model, onnxseq.SessionOptions(threads=threads))

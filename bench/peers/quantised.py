@@ -11,7 +11,6 @@ import sys
 import time
 
 import numpy as np
-import onnxruntime
 import onnxseq
 import timing
 from onnx import TensorProto, helper, numpy_helper
@@ -150,11 +149,7 @@ def make(row, threads, names):
     model = built.model()
     calls = {}
     if "onnxruntime" in names:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        ort = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        ort = timing.onnxruntime_session(model, threads)
         calls["onnxruntime"] = lambda: ort.run(None, {"x": x})
     if "onnxseq" in names:
         session = onnxseq.InferenceSession(model, onnxseq.SessionOptions(threads=threads))

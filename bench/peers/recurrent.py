@@ -9,7 +9,6 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 import onnxseq
 import openvino
 import timing
@@ -179,10 +178,7 @@ def make(row, threads, names):
     model, x = network(op, *sizes, lengths)
     calls = {}
     if "onnxruntime" in names:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        ort = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        ort = timing.onnxruntime_session(model.SerializeToString(), threads)
         calls["onnxruntime"] = lambda: ort.run(None, {"X": x})
     if "openvino" in names and lengths is None:
         calls["openvino"] = openvino_call(model, x, threads)

@@ -10,7 +10,6 @@ import sys
 import time
 
 import numpy as np
-import onnxruntime
 import onnxseq
 import timing
 from onnx import TensorProto, helper, numpy_helper
@@ -100,10 +99,7 @@ def make(row, threads, names):
     model = helper.make_model(main, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
     calls = {}
     if "onnxruntime" in names:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        ort = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        ort = timing.onnxruntime_session(model, threads)
         calls["onnxruntime"] = lambda: ort.run(None, feeds)[0]
     for name in names:
         if name == "onnxruntime":

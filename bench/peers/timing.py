@@ -22,6 +22,17 @@ def results_path(subject):
     return pathlib.Path(__file__).parents[1] / "results" / f"{datetime.date.today().isoformat()}-{cpu}-{subject}.md"
 
 
+def onnxruntime_session(model, threads):
+    """Of a path or the bytes of a file; says nothing."""
+    import onnxruntime  # not every bench has it
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
 def interleave(contestants, seconds, clock=time.perf_counter):
     """Median seconds per call of each of {name: callable}, called in turn for `seconds`, at least five times."""
     taken = {name: [] for name in contestants}
