@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/mapped_file.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,9 +142,7 @@ TEST_F(MappedFileTest, WriteErrors) {
 }
 
 TEST(Errors, ForeignExceptionsBecomeOurs) {
-  const auto thrown = [](const auto& foreign) {
-    return [&] { TranslateErrors([&] { throw foreign; }); };
-  };
+  const auto thrown = [](const auto& foreign) { return [&] { TranslateErrors([&] { throw foreign; }); }; };
   EXPECT_THROW(thrown(std::bad_alloc())(), MemoryError);
   EXPECT_THROW(thrown(std::out_of_range("a"))(), OutOfRange);
   EXPECT_THROW(thrown(std::length_error("a"))(), InvalidArgument);

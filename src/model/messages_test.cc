@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accessors: what API.md promises of messages.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fields.inc says what the onnx package says (tests/data/onnx_schema.txt, written by tools/dump_onnx_schema.py).
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <map>
 #include <set>

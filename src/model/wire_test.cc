@@ -3,6 +3,9 @@
 // bytes.
 #include "model/wire.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>

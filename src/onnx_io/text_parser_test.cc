@@ -3,6 +3,9 @@
 // accept or refuse.
 #include "onnx_io/text_parser.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>

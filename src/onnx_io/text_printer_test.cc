@@ -2,6 +2,8 @@
 // What is printed reads back: messages of tests/data/text (made by onnx.parser) exactly, others as text_printer.h says.
 #include "onnx_io/text_printer.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 
 #include "model/wire.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that do not follow the format: each ends in a message that says where, none in a crash or a large allocation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdio>
 #include <filesystem>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openvino_io/ir_reader.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>

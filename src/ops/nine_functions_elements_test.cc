@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of the nine documented functions those about length and single elements, in documented and in exact precision.
+#include <gtest/gtest.h>
+
 #include "ops/nine_functions_test.h"
 
 namespace ONNX_LIGHT_NAMESPACE::nine_functions {

@@ -3,6 +3,8 @@
 // exact precision.
 #include "ops/nine_functions_test.h"
 
+#include <gtest/gtest.h>
+
 namespace ONNX_LIGHT_NAMESPACE::nine_functions {
 namespace {
 

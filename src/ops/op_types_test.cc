@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every element type that the specification lets an operator take or give is one its definition takes, or stands here
 // with the reason why not.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that are no cells, one word away from those that are: what is said of them.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "runtime/cell_test_util.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random expressions, built by operators and evaluated beside plain arithmetic: the canonical form means what was
 // written, its text reads back as itself, and proven bounds hold.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <random>

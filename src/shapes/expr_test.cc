@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algebra of dims: spelling, reading, normal forms, proofs, limits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <limits>
 #include <map>
 #include <thread>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OptimDim, OptimShape, OptimTensor, OptimSequence as documented.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <limits>
 #include <sstream>
 #include <type_traits>

@@ -2,6 +2,9 @@
 // ShapeValue: kinds, values, conversions, joins, unification.
 #include "onnx_optim/shapes/shape_value.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "onnx_optim/shapes/shapes_context.h"
 #include "onnx_proto/onnx.h"
 

@@ -2,6 +2,9 @@
 // ShapesContext: names, scopes, functions, facts.
 #include "onnx_optim/shapes/shapes_context.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 namespace ONNX_LIGHT_NAMESPACE {
 namespace onnx_optim {
 namespace shapes {

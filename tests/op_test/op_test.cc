@@ -2,6 +2,8 @@
 // Runs every .test file beside an operator: each test in it as it is, optimised, saved and loaded again, plain and
 // optimised, and with its shapes inferred in both precisions and held against the run.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>

@@ -2,6 +2,8 @@
 // The parser of .test files and the comparison of values: a runner that accepts everything would prove nothing.
 #include "test_case.h"
 
+#include <gtest/gtest.h>
+
 #include "compare_values.h"
 
 namespace ONNX_LIGHT_NAMESPACE {

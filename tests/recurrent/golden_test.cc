@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of tests/data/{lstm,gru,rnn}/golden.txt as models, in float and double, with weights that are constants and
 // weights that are fed.
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "kernels/recurrent/golden_test_util.h"

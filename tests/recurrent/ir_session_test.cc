@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every IR file of tests/data/ir through a session, against the numpy oracle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <filesystem>
 #include <set>

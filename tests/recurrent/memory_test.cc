@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent operators over many runs of other lengths and batches: what they hold does not grow.
+#include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <random>

@@ -2,6 +2,8 @@
 // Random nodes of every recurrent operator against the plain reference in double: sizes, layouts, directions, lengths,
 // activations, absent inputs, element types, threads; as they are, through OpenVINO IR and through ai.onnx.
 // ONNXSEQ_RNN_SEEDS=FIRST:COUNT in the environment runs other seeds.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -2,6 +2,8 @@
 // What must hold between runs of LSTM, GRU and RNN whatever the numbers and however weights are kept: attributes
 // matter, layouts are transposes of one another, reverse is the reversed input, two directions are one of each, a
 // sequence may be cut, rows do not matter to each other and padding to nothing.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/contract/contract.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of tests/data/lstm/golden.txt, which numpy computed in float64, through the kernel in float and double.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <map>
 #include <sstream>

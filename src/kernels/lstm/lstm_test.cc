@@ -2,6 +2,8 @@
 // What only an LSTM has; recurrent_test.cc holds what is common to all kinds.
 #include "kernels/lstm/lstm.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>

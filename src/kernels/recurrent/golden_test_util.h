@@ -2,6 +2,8 @@
 // Cases that tools/make_recurrent_golden.py wrote: `case NAME`, lines `KEY word` and `KEY dims : values`, `end`.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <fstream>
 #include <map>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over weights stored as bfloat16 or int8 against the plain loops over the weights these stand for and, with
 // int8, the bytes rows of x and of states are rounded to.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/resample/resample.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/softmax/softmax.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run of SequenceMap over a body made of C++: what needs several threads or many elements. The rest is in
 // sequence_map.test.
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
