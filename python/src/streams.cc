@@ -35,7 +35,7 @@ class PyStreamGroup {
   }
 
   const InferenceSession& inference() const { return *nb::inst_ptr<InferenceSession>(session_); }
-  StreamGroup& group() { return group_; }
+  const StreamGroup& group() const { return group_; }
   // The GIL is not held while streams run, so other threads could come in between.
   void CheckIdle() const {
     if (running_) throw InvalidArgument("the streams of a group run in one thread at a time");

@@ -108,7 +108,7 @@ TEST(CustomOpsTest, ItsShapeFunctionIsAsked) {
   EXPECT_EQ(FromText(kOpen, silent).outputs()[0].type, "unknown");
   const Session session = FromText(kOpen, options);
   EXPECT_EQ(session.outputs()[0].type, "tensor(float)");
-  EXPECT_THAT(*session.outputs()[0].shape, ElementsAre("N", "3"));
+  EXPECT_THAT(Dims(session.outputs()[0]), ElementsAre("N", "3"));
 }
 
 }  // namespace

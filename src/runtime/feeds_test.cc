@@ -164,15 +164,17 @@ TEST(FeedsTest, DescribesInputsAndOutputs) {
   ASSERT_EQ(session.inputs().size(), 4u);
   EXPECT_EQ(session.inputs()[0].name, "x");
   EXPECT_EQ(session.inputs()[0].type, "tensor(float)");
-  EXPECT_THAT(*session.inputs()[0].shape, ElementsAre("N", "3"));
+  EXPECT_THAT(Dims(session.inputs()[0]), ElementsAre("N", "3"));
   EXPECT_EQ(session.inputs()[1].type, "seq(tensor(int64))");
   EXPECT_EQ(session.inputs()[1].shape, std::nullopt);
   EXPECT_EQ(session.inputs()[2].type, "optional(tensor(float))");
-  EXPECT_EQ(session.inputs()[3].shape->at(1), "K");
+  EXPECT_EQ(Dims(session.inputs()[3])[1], "K");
+  EXPECT_EQ(session.inputs()[0].shape->at(0).size, std::nullopt);
+  EXPECT_EQ(session.inputs()[0].shape->at(1).size, 3);
   ASSERT_EQ(session.outputs().size(), 3u);
   EXPECT_EQ(session.outputs()[1].type, "tensor(float)") << "inferred";
-  EXPECT_THAT(*session.outputs()[1].shape, ElementsAre("N", "3"));
-  EXPECT_THAT(*session.outputs()[2].shape, testing::IsEmpty());
+  EXPECT_THAT(Dims(session.outputs()[1]), ElementsAre("N", "3"));
+  EXPECT_THAT(Dims(session.outputs()[2]), testing::IsEmpty());
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ TEST(LoadingTest, VersionsNewerThanKnown) {
 }
 
 TEST(LoadingTest, ThreadsAreNotNegative) {
-  EXPECT_EQ(ThrownBy<InvalidArgument>([] { FromText("g (float x) => (float y) { y = Neg(x) }", {.threads = -1}); }),
+  SessionOptions options;
+  options.threads = -1;
+  EXPECT_EQ(ThrownBy<InvalidArgument>([&] { Session::FromModel(Small(), options); }),
             "threads = -1, expected 0 or more");
 }
 

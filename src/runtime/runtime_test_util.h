@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnx_io/text_parser.h"
 #include "onnxseq/errors.h"
@@ -41,6 +42,13 @@ std::string ThrownBy(Fn fn) {
     return std::string("another exception: ") + e.what();
   }
   return "nothing thrown";
+}
+
+// The texts of the dims.
+inline std::vector<std::string> Dims(const ValueDescription& value) {
+  std::vector<std::string> texts;
+  for (const ValueDescription::Dim& dim : value.shape.value()) texts.push_back(dim.text);
+  return texts;
 }
 
 inline Value Vec(std::initializer_list<float> values) {

@@ -108,11 +108,13 @@ TEST(TraceTest, WhatAnObserverThrowsEndsABatchedRun) {
   } thrower;
   RunOptions options;
   options.observer = &thrower;
+  SessionOptions packed;
+  packed.sequence_map = SequenceMapStrategy::kPacked;
   const Session session = FromText(R"(
     g (seq(float[N]) s) => (seq(float[N]) t) {
       [map0] t = SequenceMap <body = b (float[N] e) => (float[N] r) { r = Add(e, e) }>(s)
     })",
-                                   {.threads = 1, .sequence_map = SequenceMapStrategy::kPacked});
+                                   packed);
   const ValueMap feeds{{"s", Sequence({Vec({1}).tensor(), Vec({2, 3}).tensor()})}};
   EXPECT_THROW(session.Run(feeds, {}, options), InvalidArgument);
   EXPECT_EQ(thrower.calls, 1);
