@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
@@ -151,7 +152,7 @@ TEST(Npy, RefusesWhatItCannotRead) {
 class NpzFile : public ::testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
-  std::string path_ = ::testing::TempDir() + "onnxseq_cli_test.npz";
+  std::string path_ = ::testing::TempDir() + "onnxseq_cli_test_" + std::to_string(getpid()) + ".npz";
 };
 
 TEST_F(NpzFile, RoundTripsValues) {
