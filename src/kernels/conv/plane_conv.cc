@@ -19,6 +19,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
+// Of four vectors each.
+inline constexpr int kPlaneRows = kManyRegisters ? 6 : 3;
+
 // kVectors vectors of outputs from i on, of kRows channels.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
 HWY_INLINE void PlaneTile(D d, const PlaneBlock<T>& block, int64_t i) {
@@ -63,11 +66,11 @@ HWY_INLINE void PlaneRows(const PlaneBlock<T>& block) {
   for (; i < block.n; ++i) PlaneTile<kRows, 1>(one, block, i);
 }
 
-void PlanesOfFloats(const PlaneBlock<float>& block) { PlaneRows<kTileRows>(block); }
-void PlanesOfDoubles(const PlaneBlock<double>& block) { PlaneRows<kTileRows>(block); }
+void PlanesOfFloats(const PlaneBlock<float>& block) { PlaneRows<kPlaneRows>(block); }
+void PlanesOfDoubles(const PlaneBlock<double>& block) { PlaneRows<kPlaneRows>(block); }
 
 const PlaneVariant& PlaneVariantHere() {
-  static const PlaneVariant variant = {kTileRows, PlanesOfFloats, PlanesOfDoubles};
+  static const PlaneVariant variant = {kPlaneRows, PlanesOfFloats, PlanesOfDoubles};
   return variant;
 }
 

@@ -43,9 +43,7 @@ struct GemmOp {
       }
     }
     const auto init = [&](int r, int v) HWY_ATTR { return sums[r][v]; };
-    const auto done = [&](int r, const auto* row_sums) HWY_ATTR {
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = row_sums[v];
-    };
+    const auto done = [&](int r, int v, hn::Vec<decltype(d)> sum) HWY_ATTR { sums[r][v] = sum; };
     for (int64_t segment = 0;;) {
       Tile<kRows, kPanels, kUsed>(d, a, block.k, b, block.panel_stride, block.step, init, done);
       if (++segment == block.segment_count) break;

@@ -24,20 +24,22 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 32 registers hold 6 x 4 sums, a row's factor and four vectors of the panel; 16 hold 3 x 4 sums and three factors, the
-// panel's vectors coming from memory. Fewer rows take more panels, so that enough sums are in flight to hide a MulAdd's
-// latency.
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 inline constexpr int kTileRows = 6;
-template <int kRows>
-inline constexpr int kTileVectors = kRows == 1   ? 16
-                                    : kRows <= 3 ? 8
-                                                 : 4;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
+inline constexpr bool kManyRegisters = true;
 #else
-inline constexpr int kTileRows = 3;
-template <int kRows>
-inline constexpr int kTileVectors = kRows == 1 ? 8 : 4;
+inline constexpr bool kManyRegisters = false;
 #endif
+// 32 registers hold 6 x 4 sums, a row's factor and four vectors of the panel; 16 hold 6 x 2, or 3 x 4 with the rows'
+// factors and one vector. Fewer rows take more vectors, so that enough sums are in flight to hide a MulAdd's latency.
+template <int kRows>
+inline constexpr int kTileVectors = (kRows == 1   ? 8
+                                     : kRows <= 3 ? 4
+                                                  : 2) *
+                                    (kManyRegisters ? 2 : 1);
+// So many times a tile of kVectors goes through k.
+template <int kRows, int kVectors>
+inline constexpr int kTileParts = (kVectors - 1) / kTileVectors<kRows> + 1;
 // Groups of kVectors vectors that a tile of kRows rows takes at once: more panels than these are not fetched ahead, and
 // the finer the tiles of one row, the more of what was read last is in the cache when they are taken in falling order.
 inline constexpr int kMostGroups = 4;
@@ -58,6 +60,16 @@ HWY_INLINE hn::Vec<D> LoadWeights(D d, const uint16_t* HWY_RESTRICT from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
 }
 
+// v, loaded once: g++ makes a load that several multiply-adds use part of each of them, which are then more loads than
+// a core has time for.
+template <class V>
+HWY_INLINE V InRegister(V v) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  __asm__("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 // What a tile asks memory for while it computes, for what comes after it.
 struct NothingAhead {
   HWY_INLINE void Next() const {}
@@ -73,34 +85,61 @@ struct LinesAhead {
   }
 };
 
+// The part of Tile below that has its sums in registers at the same time: vectors [kFirst, kFirst + kCount).
+template <int kRows, int kFirst, int kCount, int kPanel, bool kFar, class D, class S, class Init, class Done,
+          class Ahead, class T = hn::TFromD<D>>
+HWY_INLINE void TilePart(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
+                         const Init& init, const Done& done, Ahead& ahead) {
+  using V = hn::Vec<D>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sums[kRows][kCount];
+  const T* HWY_RESTRICT rows[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = a[r];
+    for (int v = 0; v < kCount; ++v) sums[r][v] = init(r, kFirst + v);
+  }
+  const auto load = [&](int v) HWY_ATTR {
+    const S* const from = b + (v / kPanel) * panel_stride + (v % kPanel) * lanes;
+    if constexpr (kFar) __builtin_prefetch(reinterpret_cast<const char*>(from) + kFarAhead);
+    const V column = LoadWeights(d, from);
+    return kRows > 1 ? InRegister(column) : column;
+  };
+  for (int64_t i = 0; i < k; ++i, b += step) {
+    ahead.Next();
+    // What there is less of is kept.
+    if constexpr (kRows <= kCount) {
+      V factors[kRows];
+      for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
+      for (int v = 0; v < kCount; ++v) {
+        const V column = load(kFirst + v);
+        for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(factors[r], column, sums[r][v]);
+      }
+    } else {
+      V columns[kCount];
+      for (int v = 0; v < kCount; ++v) columns[v] = load(kFirst + v);
+      for (int r = 0; r < kRows; ++r) {
+        const V factor = InRegister(hn::Set(d, rows[r][i]));
+        for (int v = 0; v < kCount; ++v) sums[r][v] = hn::MulAdd(factor, columns[v], sums[r][v]);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kCount; ++v) done(r, kFirst + v, sums[r][v]);
+}
+
 // sums[row][vector] for rows a[0..kRows), each `k` consecutive numbers, and panels at b, b + panel_stride, ..., whose
 // rows of kPanel vectors are `step` numbers apart (kPanel * lanes when packed). b needs no alignment. init(row, vector)
-// gives the start of a sum, done(row, sums of the row) takes it. kFar: b comes from beyond the L2.
+// gives the start of a sum, done(row, vector, sum) takes it. kFar: b comes from beyond the L2.
 template <int kRows, int kPanels, int kPanel = kPanelVectors, bool kFar = false, class D, class S, class Init,
           class Done, class Ahead = NothingAhead, class T = hn::TFromD<D>>
 HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
                      const Init& init, const Done& done, Ahead ahead = {}) {
-  using V = hn::Vec<D>;
-  constexpr int kVectors = kPanels * kPanel;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  V sums[kRows][kVectors];
-  const T* HWY_RESTRICT rows[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    rows[r] = a[r];
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = init(r, v);
-  }
-  for (int64_t i = 0; i < k; ++i, b += step) {
-    ahead.Next();
-    V factors[kRows];
-    for (int r = 0; r < kRows; ++r) factors[r] = hn::Set(d, rows[r][i]);
-    for (int v = 0; v < kVectors; ++v) {
-      const S* const from = b + (v / kPanel) * panel_stride + (v % kPanel) * lanes;
-      if constexpr (kFar) __builtin_prefetch(reinterpret_cast<const char*>(from) + kFarAhead);
-      const V column = LoadWeights(d, from);
-      for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(factors[r], column, sums[r][v]);
-    }
-  }
-  for (int r = 0; r < kRows; ++r) done(r, sums[r]);
+  constexpr int kVectors = kPanels * kPanel, kAtOnce = kTileVectors<kRows>;
+  constexpr int kHead = kVectors > kAtOnce ? kAtOnce : kVectors, kRest = kVectors - kHead;
+  static_assert(kRest <= kAtOnce);
+  TilePart<kRows, 0, kHead, kPanel, kFar>(d, a, k, b, panel_stride, step, init, done, ahead);
+  if constexpr (kRest > 0)
+    TilePart<kRows, kHead, kRest, kPanel, kFar>(d, a, k, b, panel_stride, step, init, done, ahead);
 }
 
 // fn(integral_constant<groups>, first group) for `groups`, a power of 2 up to kGroups.
@@ -139,31 +178,22 @@ HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end
   };
   if (rows <= 0) return;
   if (rows == 1) return whole(std::integral_constant<int, 1>());
-  if constexpr (kTileRows > 3) {
-    if (rows == 2) return whole(std::integral_constant<int, 2>());
-    if (rows == 3) return whole(std::integral_constant<int, 3>());
-  }
-  // Pieces of equal heights, but for one row: from 2 up to 3 or from 3 up to 6.
+  if (rows == 2) return whole(std::integral_constant<int, 2>());
+  if (rows == 3) return whole(std::integral_constant<int, 3>());
+  // Pieces of equal heights, but for one row: from 3 up to 6.
   const int64_t pieces = (rows - 1) / kTileRows + 1, least = rows / pieces, larger = rows % pieces;
   const auto in_pieces = [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
     int64_t row = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t height = least + (piece < larger ? 1 : 0);
-      if constexpr (kTileRows > 3) {
-        if (height == 3)
-          op.template Run<3, kPanels>(row, panel);
-        else if (height == 4)
-          op.template Run<4, kPanels>(row, panel);
-        else if (height == 5)
-          op.template Run<5, kPanels>(row, panel);
-        else
-          op.template Run<6, kPanels>(row, panel);
-      } else {
-        if (height == 2)
-          op.template Run<2, kPanels>(row, panel);
-        else
-          op.template Run<3, kPanels>(row, panel);
-      }
+      if (height == 3)
+        op.template Run<3, kPanels>(row, panel);
+      else if (height == 4)
+        op.template Run<4, kPanels>(row, panel);
+      else if (height == 5)
+        op.template Run<5, kPanels>(row, panel);
+      else
+        op.template Run<6, kPanels>(row, panel);
       row += height;
     }
   };

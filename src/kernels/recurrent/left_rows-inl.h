@@ -51,18 +51,18 @@ struct LeftRows {
       if (far) return tile(std::true_type(), NothingAhead());
     }
     if constexpr (kRows > 3)
-      tile(std::false_type(),
-           Ahead<kRows>(row, k, b, k * kPanels * kVectors * static_cast<int64_t>(hn::Lanes(d)), walk));
+      tile(std::false_type(), Ahead<kRows, kTileParts<kRows, kPanels * kVectors>>(
+                                  row, k, b, k * kPanels * kVectors * static_cast<int64_t>(hn::Lanes(d)), walk));
     else
       tile(std::false_type(), NothingAhead());
   }
 
   // Panels are used by all rows before the next ones, of `size` numbers: by the time those are needed the first tiles
   // have asked for them, a part each, and the later ones for rows to come.
-  template <int kRows>
+  template <int kRows, int kParts>
   LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t size, const Walk& walk) const {
     const auto here = reinterpret_cast<uintptr_t>(b);
-    const int64_t bytes = size * static_cast<int64_t>(sizeof(S)), part = row / kRows * k * kLineBytes;
+    const int64_t bytes = size * static_cast<int64_t>(sizeof(S)), part = row / kRows * kParts * k * kLineBytes;
     if (walk.rows > kRows && part < bytes) return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
     if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
     return {here, 0};
@@ -104,7 +104,6 @@ struct LeftRows<int8_t, float> {
                       .sums = products});
     for (int r = 0; r < kRows; ++r) {
       const RowCode& code = row_codes[row + r];
-      hn::Vec<D> sums[kAll];
       for (int v = 0; v < kAll; ++v) {
         // The sum of (a - za) (b - zb) = that of a b, less za times that of b, less zb times that of (a - za).
         const int64_t at = (group * kVectors + v) * lanes;
@@ -112,10 +111,10 @@ struct LeftRows<int8_t, float> {
                            hn::Mul(hn::Set(di, code.zero), hn::Load(di, matrix.sums + at)));
         if (matrix.zeros != nullptr)
           sum = hn::Sub(sum, hn::Mul(hn::Set(di, code.total), hn::Load(di, matrix.zeros + at)));
-        sums[v] = hn::MulAdd(hn::ConvertTo(d, sum), hn::Mul(hn::Set(d, code.scale), hn::Load(d, matrix.scales + at)),
-                             init(r, v));
+        done(r, v,
+             hn::MulAdd(hn::ConvertTo(d, sum), hn::Mul(hn::Set(d, code.scale), hn::Load(d, matrix.scales + at)),
+                        init(r, v)));
       }
-      done(r, sums);
     }
   }
 };

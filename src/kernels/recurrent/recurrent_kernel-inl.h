@@ -55,9 +55,8 @@ struct ProjectOp {
     const T* HWY_RESTRICT bias = w.bias + group * width;
     T* HWY_RESTRICT z = part.z + (group * part.z_rows + row) * width;
     const auto init = [&](int, int v) HWY_ATTR { return hn::Load(d, bias + v * lanes); };
-    const auto done = [&](int r, const auto* sums) HWY_ATTR {
-      for (int v = 0; v < kPanels * kGates; ++v)
-        hn::Store(sums[v], d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
+    const auto done = [&](int r, int v, hn::Vec<decltype(d)> sum) HWY_ATTR {
+      hn::Store(sum, d, z + ((v / kGates) * part.z_rows + r) * width + (v % kGates) * lanes);
     };
     const Walk walk = {rows, 1, group == first_group};
     x.template Times<kRows, kPanels, kGates>(d, row, group, w.input_size, w.w, walk, init, done);
@@ -114,9 +113,8 @@ struct StateOp {
     }
     HWY_ALIGN T sums[kRows * kPanels * kVectors * HWY_MAX_BYTES / sizeof(T)];
     const auto begin = [&](int r, int v) HWY_ATTR { return init(row + r, group + v / kVectors, v % kVectors); };
-    const auto done = [&](int r, const auto* of_row) HWY_ATTR {
-      for (int v = 0; v < kPanels * kVectors; ++v) hn::Store(of_row[v], d, sums + (r * kPanels * kVectors + v) * lanes);
-    };
+    const auto done = [&](int r, int v, hn::Vec<decltype(d)> sum)
+                          HWY_ATTR { hn::Store(sum, d, sums + (r * kPanels * kVectors + v) * lanes); };
     if (zero) {
       for (int r = 0; r < kRows; ++r)
         for (int v = 0; v < kPanels * kVectors; ++v)
