@@ -36,7 +36,8 @@ HWY_INLINE void PlaneTile(D d, const PlaneBlock<T>& block, int64_t i) {
     V weights[kRows];
     for (int r = 0; r < kRows; ++r) weights[r] = hn::Set(d, w[r]);
     for (int v = 0; v < kVectors; ++v) {
-      const V seen = hn::LoadU(d, x + v * lanes);
+      V seen = hn::LoadU(d, x + v * lanes);
+      if constexpr (kRows > 1) seen = InRegister(seen);
       for (int r = 0; r < kRows; ++r) sums[r][v] = hn::MulAdd(weights[r], seen, sums[r][v]);
     }
   }

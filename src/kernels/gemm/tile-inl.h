@@ -24,22 +24,29 @@ HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int kTileRows = 6;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 inline constexpr bool kManyRegisters = true;
 #else
 inline constexpr bool kManyRegisters = false;
 #endif
-// 32 registers hold 6 x 4 sums, a row's factor and four vectors of the panel; 16 hold 6 x 2, or 3 x 4 with the rows'
-// factors and one vector. Fewer rows take more vectors, so that enough sums are in flight to hide a MulAdd's latency.
+inline constexpr int kTileRows = 6;
+// Of panels of kPanel vectors.
+template <int kPanel>
+inline constexpr int kTileRowsOf = kPanel == 3 && !kManyRegisters ? 4 : kTileRows;
+// 32 registers hold 6 x 4 sums, a row's factor and four vectors of the panel; 16 hold 6 x 2 or 4 x 3, or 3 x 4 with the
+// rows' factors and one vector. Fewer rows take more vectors, so that enough sums are in flight to hide a MulAdd's
+// latency.
 template <int kRows>
 inline constexpr int kTileVectors = (kRows == 1   ? 8
                                      : kRows <= 3 ? 4
                                                   : 2) *
                                     (kManyRegisters ? 2 : 1);
-// So many times a tile of kVectors goes through k.
+// Of kVectors so many at once.
 template <int kRows, int kVectors>
-inline constexpr int kTileParts = (kVectors - 1) / kTileVectors<kRows> + 1;
+inline constexpr int kPartVectors =
+    kVectors <= kTileVectors<kRows> || (kVectors == 3 && kRows == 4) ? kVectors : kTileVectors<kRows>;
+template <int kRows, int kVectors>
+inline constexpr int kTileParts = (kVectors - 1) / kPartVectors<kRows, kVectors> + 1;
 // Groups of kVectors vectors that a tile of kRows rows takes at once: more panels than these are not fetched ahead, and
 // the finer the tiles of one row, the more of what was read last is in the cache when they are taken in falling order.
 inline constexpr int kMostGroups = 4;
@@ -134,9 +141,8 @@ template <int kRows, int kPanels, int kPanel = kPanelVectors, bool kFar = false,
           class Done, class Ahead = NothingAhead, class T = hn::TFromD<D>>
 HWY_INLINE void Tile(D d, const T* const* a, int64_t k, const S* HWY_RESTRICT b, int64_t panel_stride, int64_t step,
                      const Init& init, const Done& done, Ahead ahead = {}) {
-  constexpr int kVectors = kPanels * kPanel, kAtOnce = kTileVectors<kRows>;
-  constexpr int kHead = kVectors > kAtOnce ? kAtOnce : kVectors, kRest = kVectors - kHead;
-  static_assert(kRest <= kAtOnce);
+  constexpr int kVectors = kPanels * kPanel, kHead = kPartVectors<kRows, kVectors>, kRest = kVectors - kHead;
+  static_assert(kRest <= kHead);
   TilePart<kRows, 0, kHead, kPanel, kFar>(d, a, k, b, panel_stride, step, init, done, ahead);
   if constexpr (kRest > 0)
     TilePart<kRows, kHead, kRest, kPanel, kFar>(d, a, k, b, panel_stride, step, init, done, ahead);
@@ -164,6 +170,15 @@ HWY_INLINE void CutGroups(int64_t begin, int64_t end, int64_t together, bool fal
   }
 }
 
+// op.template Run<height, kPanels>(row, panel) for `height` from 2 to kMost.
+template <int kMost, int kPanels, class Op>
+HWY_INLINE void RunHeight(int64_t height, int64_t row, int64_t panel, const Op& op) {
+  if constexpr (kMost > 2) {
+    if (height < kMost) return RunHeight<kMost - 1, kPanels>(height, row, panel, op);
+  }
+  op.template Run<kMost, kPanels>(row, panel);
+}
+
 // Calls op.template Run<rows, panels>(first row, first panel) over all of rows x [panel_begin, panel_end), panels of
 // kPanel vectors. A panel is used by all rows before the next one is touched: it stays in the cache. `falling`: panels
 // from the last to the first.
@@ -180,24 +195,18 @@ HWY_INLINE void ForEachTile(int64_t rows, int64_t panel_begin, int64_t panel_end
   if (rows == 1) return whole(std::integral_constant<int, 1>());
   if (rows == 2) return whole(std::integral_constant<int, 2>());
   if (rows == 3) return whole(std::integral_constant<int, 3>());
-  // Pieces of equal heights, but for one row: from 3 up to 6.
-  const int64_t pieces = (rows - 1) / kTileRows + 1, least = rows / pieces, larger = rows % pieces;
+  // Pieces of equal heights, but for one row.
+  constexpr int kMost = kTileRowsOf<kPanel>;
+  const int64_t pieces = (rows - 1) / kMost + 1, least = rows / pieces, larger = rows % pieces;
   const auto in_pieces = [&]<int kPanels>(std::integral_constant<int, kPanels>, int64_t panel) HWY_ATTR {
     int64_t row = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t height = least + (piece < larger ? 1 : 0);
-      if (height == 3)
-        op.template Run<3, kPanels>(row, panel);
-      else if (height == 4)
-        op.template Run<4, kPanels>(row, panel);
-      else if (height == 5)
-        op.template Run<5, kPanels>(row, panel);
-      else
-        op.template Run<6, kPanels>(row, panel);
+      RunHeight<kMost, kPanels>(height, row, panel, op);
       row += height;
     }
   };
-  cut(std::integral_constant<int, kTileGroups<kTileRows, kPanel>>(), in_pieces);
+  cut(std::integral_constant<int, kTileGroups<kMost, kPanel>>(), in_pieces);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE
