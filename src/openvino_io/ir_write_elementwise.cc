@@ -110,6 +110,26 @@ void CheckRoundMode(IrNodeWriter& w) {
 
 }  // namespace
 
+// x where it is positive; below, Elu of x / alpha is e^(x / alpha) - 1.
+void WriteCelu(IrNodeWriter& w) {
+  const IrRef x = w.In(0);
+  const IrRef alpha = w.Scalar("alpha", w.Element(0), static_cast<double>(w.Float("alpha", 1)));
+  const IrRef positive = w.Step("positive", "ReLU", "opset1", {x}, {}, *x.type);
+  const IrRef negative = w.Binary("Minimum", x, w.Scalar("zero", w.Element(0), 0), *x.type);
+  const IrRef scaled = w.Binary("Divide", negative, alpha, *x.type);
+  const IrRef elu = w.Step("elu", "Elu", "opset1", {scaled}, {{"alpha", "1"}}, *x.type);
+  w.Finish("Add", "opset1", {positive, w.Binary("Multiply", elu, alpha, *x.type)}, kNumpy);
+}
+
+void WriteSwish(IrNodeWriter& w) {
+  w.Finish("Swish", "opset4", {w.In(0), w.Scalar("alpha", w.Element(0), static_cast<double>(w.Float("alpha", 1)))});
+}
+
+void WriteBitShift(IrNodeWriter& w) {
+  w.Finish(w.String("direction", "") == "LEFT" ? "BitwiseLeftShift" : "BitwiseRightShift", "opset15",
+           {w.In(0), w.In(1)}, kNumpy);
+}
+
 void WriteCast(IrNodeWriter& w) {
   w.Ignore("to");
   CheckRoundMode(w);

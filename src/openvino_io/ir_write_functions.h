@@ -13,8 +13,10 @@ void WriteConstant(IrNodeWriter& w);
 void WriteSameLayer(IrNodeWriter& w);
 
 // ir_write_elementwise.cc
+void WriteBitShift(IrNodeWriter& w);
 void WriteCast(IrNodeWriter& w);
 void WriteCastLike(IrNodeWriter& w);
+void WriteCelu(IrNodeWriter& w);
 void WriteClip(IrNodeWriter& w);
 void WriteDiv(IrNodeWriter& w);
 void WriteDropout(IrNodeWriter& w);
@@ -34,6 +36,7 @@ void WriteRound(IrNodeWriter& w);
 void WriteSelu(IrNodeWriter& w);
 void WriteSoftmax(IrNodeWriter& w);
 void WriteSum(IrNodeWriter& w);
+void WriteSwish(IrNodeWriter& w);
 void WriteThresholdedRelu(IrNodeWriter& w);
 void WriteWhere(IrNodeWriter& w);
 
@@ -63,6 +66,7 @@ void WriteEyeLike(IrNodeWriter& w);
 void WriteGather(IrNodeWriter& w);
 void WriteGatherElements(IrNodeWriter& w);
 void WriteGatherNd(IrNodeWriter& w);
+void WriteHardmax(IrNodeWriter& w);
 void WriteNonZero(IrNodeWriter& w);
 void WriteOneHot(IrNodeWriter& w);
 void WriteRange(IrNodeWriter& w);
@@ -70,6 +74,7 @@ void WriteScatterElements(IrNodeWriter& w);
 void WriteScatterNd(IrNodeWriter& w);
 void WriteTopK(IrNodeWriter& w);
 void WriteTrilu(IrNodeWriter& w);
+void WriteUnique(IrNodeWriter& w);
 
 // ir_write_reduce.cc
 void WriteBatchNormalization(IrNodeWriter& w);
@@ -82,7 +87,19 @@ void WriteLrn(IrNodeWriter& w);
 void WriteMatMul(IrNodeWriter& w);
 void WriteReduce(IrNodeWriter& w);
 void WriteReduceLogSum(IrNodeWriter& w);
+void WriteReduceLogSumExp(IrNodeWriter& w);
 void WriteReduceSumSquare(IrNodeWriter& w);
+void WriteRmsNormalization(IrNodeWriter& w);
+
+// ir_write_signal.cc
+void WriteDft(IrNodeWriter& w);
+void WriteStft(IrNodeWriter& w);
+
+// ir_write_vision.cc
+void WriteCol2Im(IrNodeWriter& w);
+void WriteGridSample(IrNodeWriter& w);
+void WriteNonMaxSuppression(IrNodeWriter& w);
+void WriteRoiAlign(IrNodeWriter& w);
 
 // ir_write_window.cc
 void WriteAveragePool(IrNodeWriter& w);
@@ -92,6 +109,10 @@ void WriteGlobalAveragePool(IrNodeWriter& w);
 void WriteGlobalMaxPool(IrNodeWriter& w);
 void WriteMaxPool(IrNodeWriter& w);
 void WriteResize(IrNodeWriter& w);
+
+// ir_write_quantize.cc
+void WriteDequantizeLinear(IrNodeWriter& w);
+void WriteQuantizeLinear(IrNodeWriter& w);
 
 // ir_write_recurrent.cc
 void WriteLstm(IrNodeWriter& w);

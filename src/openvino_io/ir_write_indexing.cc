@@ -58,11 +58,11 @@ void WriteTopK(IrNodeWriter& w) {
            2);
 }
 
-void WriteArgMax(IrNodeWriter& w) {
-  if (w.Int("select_last_index", 0) != 0)
-    w.RefuseAttribute("select_last_index", "TopK gives the first of equal values");
+namespace {
+
+// Where the first of the greatest or least elements along the axis is; its size stays as 1.
+IrRef FirstOf(IrNodeWriter& w, const char* mode, int64_t axis) {
   const IrRef x = w.In(0);
-  const int64_t axis = w.Int("axis", 0);
   IrType kept = *x.type;
   if (kept.ranked) {
     const auto at = static_cast<size_t>(w.Axis(axis, kept));
@@ -70,13 +70,38 @@ void WriteArgMax(IrNodeWriter& w) {
     kept.dims[at] = 1;
   }
   const IrData data{{"axis", std::to_string(axis)},
-                    {"mode", w.node().op_type() == "ArgMax" ? "max" : "min"},
+                    {"mode", mode},
                     {"sort", "value"},
                     {"index_element_type", "i64"},
                     {"stable", "true"}};
-  const auto found = w.Steps("top", "TopK", "opset11", {x, w.Int64("one", 1)}, data, {kept, Indices(kept)});
-  if (w.Int("keepdims", 1) != 0) return w.Alias(0, found[1]);
-  w.Finish("Squeeze", "opset1", {found[1], w.Int64s("axis", {axis})});
+  return w.Steps("top", "TopK", "opset11", {x, w.Int64("one", 1)}, data, {kept, Indices(kept)})[1];
+}
+
+}  // namespace
+
+void WriteArgMax(IrNodeWriter& w) {
+  if (w.Int("select_last_index", 0) != 0)
+    w.RefuseAttribute("select_last_index", "TopK gives the first of equal values");
+  const int64_t axis = w.Int("axis", 0);
+  const IrRef found = FirstOf(w, w.node().op_type() == "ArgMax" ? "max" : "min", axis);
+  if (w.Int("keepdims", 1) != 0) return w.Alias(0, found);
+  w.Finish("Squeeze", "opset1", {found, w.Int64s("axis", {axis})});
+}
+
+void WriteHardmax(IrNodeWriter& w) {
+  if (w.opset() < 13) w.Refuse("", fmt::format("in operator set {} it is over several axes", w.opset()));
+  const IrType x = w.Type(0);
+  const int64_t axis = w.Int("axis", -1), rank = w.Rank(0), at = w.Axis(axis, x);
+  const IrRef found = FirstOf(w, "max", axis);
+  IrType places = *found.type;
+  places.dims.erase(places.dims.begin() + at);
+  const IrRef place = w.Step("place", "Squeeze", "opset1", {found, w.Int64s("axis", {axis})}, {}, places);
+  const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {w.In(0)}, {{"output_type", "i64"}},
+                             IrType::Tensor(TensorType::kInt64, {rank}));
+  const IrRef depth = w.Step("depth", "Gather", "opset8", {shape, w.Int64("at", at), w.Int64("axis", 0)},
+                             {{"batch_dims", "0"}}, IrType::Tensor(TensorType::kInt64, {}));
+  w.Finish("OneHot", "opset1", {place, depth, w.Scalar("on", x.element, 1), w.Scalar("off", x.element, 0)},
+           {{"axis", std::to_string(at)}});
 }
 
 void WriteNonZero(IrNodeWriter& w) { w.Finish("NonZero", "opset3", {w.In(0)}, {{"output_type", "i64"}}); }
@@ -128,6 +153,19 @@ void WriteEyeLike(IrNodeWriter& w) {
   const IrRef rows = size(0), columns = size(1);
   w.Finish("Eye", "opset9", {rows, columns, w.Int64("k", w.Int("k", 0))},
            {{"output_type", std::string(IrElementName(w.OutputType(0).element))}});
+}
+
+void WriteUnique(IrNodeWriter& w) {
+  std::vector<IrRef> inputs{w.In(0)};
+  if (w.Attribute("axis") != nullptr) inputs.push_back(w.Int64("axis", w.Int("axis", 0)));
+  const IrType found = w.Gives(0) ? w.OutputType(0) : IrType{.element = w.Element(0), .ranked = false, .dims = {}};
+  const IrType places = IrType::Tensor(TensorType::kInt64, {-1});
+  const auto outputs = w.Steps(
+      "found", "Unique", "opset10", inputs,
+      {{"sorted", IrText(w.Int("sorted", 1) != 0)}, {"index_element_type", "i64"}, {"count_element_type", "i64"}},
+      {found, places, places, places});
+  for (int i = 0; i < 4; ++i)
+    if (w.Gives(i)) w.Alias(i, outputs[static_cast<size_t>(i)]);
 }
 
 namespace {

@@ -86,6 +86,30 @@ void WriteReduceLogSum(IrNodeWriter& w) {
   w.Finish("Log", "opset1", {sum});
 }
 
+// log sum e^x = m + log sum e^(x - m), m the greatest: no sum is too large. Where m is no finite number, 0 serves.
+void WriteReduceLogSumExp(IrNodeWriter& w) {
+  if (!onnx_optim::IsFloatTensorType(w.Element(0)))
+    w.Refuse("input 0 'data'", fmt::format("Log is for floats, it is {}", onnx_optim::ToTypeString(w.Element(0))));
+  const std::optional<IrRef> axes = ReductionAxes(w);
+  const bool keep = w.Int("keepdims", 1) != 0;
+  const IrRef x = w.In(0);
+  if (!axes) return w.Alias(0, x);
+  const IrType kept{
+      .element = x.type->element, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
+  const IrData keeps{{"keep_dims", "true"}};
+  const IrRef greatest = w.Step("greatest", "ReduceMax", "opset1", {x, *axes}, keeps, kept);
+  IrType flags = kept;
+  flags.element = TensorType::kBool;
+  const IrRef finite = w.Step("finite", "IsFinite", "opset10", {greatest}, {}, flags);
+  const IrRef shift =
+      w.Step("shift", "Select", "opset1", {finite, greatest, w.Scalar("zero", w.Element(0), 0)}, kNumpy, kept);
+  const IrRef power = w.Step("power", "Exp", "opset1", {w.Binary("Subtract", x, shift, *x.type)}, {}, *x.type);
+  const IrRef sum = w.Step("sum", "ReduceSum", "opset1", {power, *axes}, keeps, kept);
+  const IrRef log = w.Step("log", "Log", "opset1", {sum}, {}, kept);
+  if (keep) return w.Finish("Add", "opset1", {log, shift}, kNumpy);
+  w.Finish("Squeeze", "opset1", {w.Binary("Add", log, shift, kept), *axes});
+}
+
 void WriteMatMul(IrNodeWriter& w) {
   w.Finish("MatMul", "opset1", {w.In(0), w.In(1)}, {{"transpose_a", "false"}, {"transpose_b", "false"}});
 }
@@ -130,6 +154,22 @@ void WriteLayerNormalization(IrNodeWriter& w) {
   const IrRef normalized = Mvn(w, x, axes, w.Float("epsilon", 1e-5F));
   const IrRef scale = w.In(1);
   FinishScaled(w, normalized, scale, w.Has(2) ? std::optional(w.In(2)) : std::nullopt);
+}
+
+// x over the root of the mean of squares, in float where x is narrower.
+void WriteRmsNormalization(IrNodeWriter& w) {
+  w.Ignore("stash_type");
+  const int64_t axis = w.Int("axis", -1);
+  const std::vector<int64_t> axes = axis < 0 ? AxesFrom(axis, 0) : AxesFrom(axis, w.Rank(0));
+  const TensorType type = w.Element(0), wide = type == TensorType::kDouble ? type : TensorType::kFloat;
+  const IrRef x = w.Converted(w.In(0), wide), square = w.Binary("Multiply", x, x, *x.type);
+  const IrType kept{.element = wide, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
+  const IrRef mean =
+      w.Step("mean", "ReduceMean", "opset1", {square, w.Int64s("axes", axes)}, {{"keep_dims", "true"}}, kept);
+  const IrRef epsilon = w.Scalar("epsilon", wide, static_cast<double>(w.Float("epsilon", 1e-5F)));
+  const IrRef root = w.Step("root", "Sqrt", "opset1", {w.Binary("Add", mean, epsilon, kept)}, {}, kept);
+  const IrRef normalized = w.Converted(w.Binary("Divide", x, root, *x.type), w.OutputType(0).element);
+  w.Finish("Multiply", "opset1", {normalized, w.In(1)}, kNumpy);
 }
 
 void WriteInstanceNormalization(IrNodeWriter& w) {

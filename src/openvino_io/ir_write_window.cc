@@ -163,8 +163,14 @@ void WriteResize(IrNodeWriter& w) {
     w.RefuseAttribute("coordinate_transformation_mode", fmt::format("Interpolate has no \"{}\"", coordinates));
   if (policy != "stretch")
     w.RefuseAttribute("keep_aspect_ratio_policy", fmt::format("Interpolate has no \"{}\"", policy));
-  if (w.Int("antialias", 0) != 0) w.RefuseAttribute("antialias", "is not what Interpolate does");
-  if (w.Int("exclude_outside", 0) != 0) w.RefuseAttribute("exclude_outside", "Interpolate does not");
+  const bool antialias = w.Int("antialias", 0) != 0, excludes = w.Int("exclude_outside", 0) != 0;
+  // The modes named after pillow leave out what lies outside.
+  if (antialias && (!excludes || mode == "nearest" || coordinates != "half_pixel"))
+    w.RefuseAttribute("antialias", "Interpolate has it with half_pixel and exclude_outside alone");
+  if (excludes && !antialias) w.RefuseAttribute("exclude_outside", "Interpolate does not");
+  const std::string layer_mode = antialias          ? mode == "linear" ? "bilinear_pillow" : "bicubic_pillow"
+                                 : mode == "linear" ? "linear_onnx"
+                                                    : mode;
   w.Ignore("extrapolation_value");  // of crops
   w.MarkUsed(1);                    // the region, of crops too
   const auto is_empty = [&](int i) { return !w.Has(i) || (w.Type(i).rank() == 1 && w.Type(i).dims[0] == 0); };
@@ -179,7 +185,7 @@ void WriteResize(IrNodeWriter& w) {
                       "align_corners of scales is Interpolate only where the sizes they give are known to be whole");
   const std::vector<int64_t> none(static_cast<size_t>(rank), 0);
   w.Finish("Interpolate", "opset11", inputs,
-           {{"mode", mode == "linear" ? "linear_onnx" : mode},
+           {{"mode", layer_mode},
             {"shape_calculation_mode", sizes ? "sizes" : "scales"},
             {"coordinate_transformation_mode", coordinates},
             {"nearest_mode", nearest},

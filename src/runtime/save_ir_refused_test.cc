@@ -85,6 +85,42 @@ TEST(SaveIrRefused, ElementTypes) {
           "Pow node \"pow\": Power has one type, the base is int32 and the exponent float"}});
 }
 
+TEST(SaveIrRefused, SignalsAndImages) {
+  Check({{17,
+          "g (float[2,20,1] x, float[4] v) => (float[2,N,4,2] y) <int64 s = {2}> { [frames] y = STFT<onesided = "
+          "0>(x, s, v) }",
+          "STFT node \"frames\", attribute 'onesided': STFT gives one half"},
+         {17, "g (float[2,20,2] x, float[4] v) => (float[2,N,3,2] y) <int64 s = {2}> { [frames] y = STFT(x, s, v) }",
+          "STFT node \"frames\", input 0 'signal': must be real, of rank 3"},
+         {17, "g (float[2,5,P] x) => (float[2,5,2] y) { [dft] y = DFT(x) }",
+          "DFT node \"dft\", input 0: its last dim must be known"},
+         {17, "g (float[2,5,2] x, int64 n) => (float[2,N,2] y) { [dft] y = DFT(x, n) }",
+          "DFT node \"dft\", input 1 'dft_length': must be constant"},
+         {20, "g (float[1,2,4,5,6] x, float[1,3,3,3,3] g) => (float[1,2,3,3,3] y) { [grid] y = GridSample(x, g) }",
+          "GridSample node \"grid\", input 0 'X': GridSample is for images, rank 4, it has 5"},
+         {16,
+          "g (float[1,2,8,8] x, float[2,4] r, int64[2] b) => (float[2,2,1,1] y) { [roi] y = RoiAlign<mode = "
+          "\"max\">(x, r, b) }",
+          "RoiAlign node \"roi\", attribute 'mode': the greatest of ROIAlign is another one"},
+         {18,
+          "g (float[1,8,6] x) => (float[1,1,4,5,6] y) <int64[3] s = {4, 5, 6}, int64[3] b = {2, 2, 2}> { [image] y "
+          "= Col2Im(x, s, b) }",
+          "Col2Im node \"image\", input 1 'image_shape': must have 2 elements: Col2Im is for images"}});
+}
+
+TEST(SaveIrRefused, Quantized) {
+  Check({{21, "g (float[4] x, float[2] s) => (uint8[4] y) { [q] y = QuantizeLinear<axis = 0, block_size = 2>(x, s) }",
+          "QuantizeLinear node \"q\", attribute 'block_size': blocks are no layer's"},
+         {21, "g (float[4] x) => (int4[4] y) <float s = {1}, int4 z = {0}> { [q] y = QuantizeLinear(x, s, z) }",
+          "QuantizeLinear node \"q\", output 0: int4 is not written"},
+         {13, "g (int32[4] x, float s, int32 z) => (float[4] y) { [d] y = DequantizeLinear(x, s, z) }",
+          "DequantizeLinear node \"d\", input 0 'x': int32 with a zero point is not written"},
+         {13, "g (uint8[4] x, float[N] s) => (float[4] y) { [d] y = DequantizeLinear<axis = 0>(x, s) }",
+          "DequantizeLinear node \"d\", input 1: must be a scalar or a vector of known size"},
+         {11, "g (float[2,3] x) => (float[2,3] y) { [h] y = Hardmax(x) }",
+          "Hardmax node \"h\": in operator set 11 it is over several axes"}});
+}
+
 TEST(SaveIrRefused, WhatNoLayerSays) {
   Check(
       {{6, "g (float[2,3] a, float[3] b) => (float[2,3] y) { [add] y = Add<broadcast = 1>(a, b) }",
@@ -128,7 +164,7 @@ TEST(SaveIrRefused, WhatNoLayerSays) {
        {18,
         "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize<antialias = 1, "
         "mode = \"linear\">(x, \"\", s) }",
-        "Resize node \"size\", attribute 'antialias': is not what Interpolate does"},
+        "Resize node \"size\", attribute 'antialias': Interpolate has it with half_pixel and exclude_outside alone"},
        {18,
         "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = "
         "Resize<exclude_outside = 1, mode = \"cubic\">(x, \"\", s) }",
@@ -209,9 +245,9 @@ TEST(SaveIrRefused, WhatIrCannotSayIsRefused) {
   EXPECT_EQ(Refusal("g (float[2] x) => (float[2] y) <float[2] x = {1, 2}> { y = Relu(x) }"),
             "graph input \"x\": it has a default, which no input of IR has; lowering makes it a constant");
   EXPECT_EQ(Refusal("g (float[2] x, bool c) => (float[2] y) { [if] y = If(c)<then_branch = a () => (float[2] p) { "
-                    "[bad] p = Hardmax(x) }, "
+                    "[bad] p = Bernoulli(x) }, "
                     "else_branch = b () => (float[2] q) { q = Neg(x) }> }"),
-            "Hardmax node \"bad\": IR has no layer for it in body 'a'");
+            "Bernoulli node \"bad\": IR has no layer for it in body 'a'");
 }
 
 TEST(SaveIrRefused, AnEmptyGraphIsRefused) {
