@@ -105,10 +105,11 @@ void DescribeLayer(const IrLayer& layer, std::span<IrValue* const> inputs, std::
   if (first == graph.node_size()) return;
   // A layer with bodies is known by the node that has them, one without outputs by what its first node gives.
   const std::string key = outputs.empty() ? graph.node(first).output(0).as_string() : outputs.front().name;
+  const bool has_bodies = layer.node.child("body") || layer.node.child("then_body");
   int main = first;
   for (int i = first; i < graph.node_size(); ++i) {
     const NodeProto& node = graph.node(i);
-    if (HasBody(node)) {
+    if (has_bodies && HasBody(node)) {
       main = i;
       break;
     }
@@ -124,7 +125,7 @@ void DescribeLayer(const IrLayer& layer, std::span<IrValue* const> inputs, std::
   if (const std::string rt_info = InnerXml(layer.node.child("rt_info")); !rt_info.empty())
     AddMetadata(node, kIrRtInfoKey, rt_info);
   // What a variable is at first is the default of an input.
-  if (HasBody(node) || layer.type == "ReadValue") return;
+  if (has_bodies || layer.type == "ReadValue") return;
   if (!IsListOf(node.input(), inputs)) DescribeInputs(inputs, NamesUsed(graph, first), node);
   if (!IsListOf(node.output(), outputs)) {
     for (size_t k = 0; k < outputs.size(); ++k)

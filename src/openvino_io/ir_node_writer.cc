@@ -81,7 +81,13 @@ std::optional<std::vector<int64_t>> IrNodeWriter::ConstantInts(int i) {
   const std::string_view bytes = tensor->raw_data();
   if (tensor->data_type() == TensorProto::INT64) return Widen<int64_t>(bytes);
   if (tensor->data_type() == TensorProto::INT32) return Widen<int32_t>(bytes);
-  if (tensor->data_type() == TensorProto::BOOL) return Widen<uint8_t>(bytes);
+  if (tensor->data_type() == TensorProto::BOOL || tensor->data_type() == TensorProto::UINT8)
+    return Widen<uint8_t>(bytes);
+  if (tensor->data_type() == TensorProto::INT8) return Widen<int8_t>(bytes);
+  if (tensor->data_type() == TensorProto::INT16) return Widen<int16_t>(bytes);
+  if (tensor->data_type() == TensorProto::UINT16) return Widen<uint16_t>(bytes);
+  if (tensor->data_type() == TensorProto::UINT32) return Widen<uint32_t>(bytes);
+  if (tensor->data_type() == TensorProto::UINT64) return Widen<uint64_t>(bytes);
   return std::nullopt;
 }
 

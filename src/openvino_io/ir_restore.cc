@@ -71,10 +71,30 @@ class Renaming {
   std::map<std::string, std::string> names_;
 };
 
+bool SameNode(const NodeProto& made, const NodeProto& actual, Renaming& names);
+
+// Names inside a body are made up too.
+bool SameBody(const GraphProto& made, const GraphProto& actual, Renaming& names) {
+  const auto same_names = [&](const auto& a, const auto& b) {
+    return std::ranges::equal(
+        a, b, [&](const ValueInfoProto& x, const ValueInfoProto& y) { return names.SameOutput(x.name(), y.name()); });
+  };
+  return made.initializer_size() == 0 && actual.initializer_size() == 0 && same_names(made.input(), actual.input()) &&
+         std::ranges::equal(made.node(), actual.node(),
+                            [&](const NodeProto& a, const NodeProto& b) { return SameNode(a, b, names); }) &&
+         same_names(made.output(), actual.output());
+}
+
+bool SameAttribute(const AttributeProto& made, const AttributeProto& actual, Renaming& names) {
+  if (!made.has_g() || !actual.has_g()) return made == actual;
+  return made.name() == actual.name() && SameBody(made.g(), actual.g(), names);
+}
+
 bool SameNode(const NodeProto& made, const NodeProto& actual, Renaming& names) {
   if (made.op_type() != actual.op_type() || made.domain() != actual.domain() ||
       made.input_size() != actual.input_size() || made.output_size() != actual.output_size() ||
-      !(made.attribute() == actual.attribute()))
+      !std::ranges::equal(made.attribute(), actual.attribute(),
+                          [&](const AttributeProto& a, const AttributeProto& b) { return SameAttribute(a, b, names); }))
     return false;
   for (int i = 0; i < made.input_size(); ++i)
     if (!names.SameInput(made.input(i), actual.input(i))) return false;

@@ -125,9 +125,24 @@ void WriteSwish(IrNodeWriter& w) {
   w.Finish("Swish", "opset4", {w.In(0), w.Scalar("alpha", w.Element(0), static_cast<double>(w.Float("alpha", 1)))});
 }
 
+// By as many bits as there are, or more, nothing is left; what a layer makes of that is not said.
 void WriteBitShift(IrNodeWriter& w) {
-  w.Finish(w.String("direction", "") == "LEFT" ? "BitwiseLeftShift" : "BitwiseRightShift", "opset15",
-           {w.In(0), w.In(1)}, kNumpy);
+  const TensorType type = w.Element(0);
+  if (type != TensorType::kUint8 && type != TensorType::kUint16 && type != TensorType::kUint32 &&
+      type != TensorType::kUint64)
+    w.Refuse("input 0 'X'", fmt::format("{} is not written, its shifts are others", onnx_optim::TensorTypeName(type)));
+  const int64_t bits = onnx_optim::BitsOf(type);
+  const std::string layer = w.String("direction", "") == "LEFT" ? "BitwiseLeftShift" : "BitwiseRightShift";
+  const auto by = w.ConstantInts(1);
+  if (by && std::ranges::all_of(*by, [&](int64_t n) { return n >= 0 && n < bits; }))
+    return w.Finish(layer, "opset15", {w.In(0), w.In(1)}, kNumpy);
+  const IrRef x = w.In(0), shift = w.In(1);
+  IrType flags = *shift.type;
+  flags.element = TensorType::kBool;
+  const IrRef small = w.Binary("Less", shift, w.Scalar("bits", type, static_cast<double>(bits)), flags);
+  const IrRef held = w.Binary("Minimum", shift, w.Scalar("most", type, static_cast<double>(bits - 1)), *shift.type);
+  const IrRef shifted = w.Step("shifted", layer, "opset15", {x, held}, kNumpy, w.OutputType(0));
+  w.Finish("Select", "opset1", {small, shifted, w.Scalar("zero", type, 0)}, kNumpy);
 }
 
 void WriteCast(IrNodeWriter& w) {

@@ -108,8 +108,10 @@ TEST(SaveIrRefused, SignalsAndImages) {
           "Col2Im node \"image\", input 1 'image_shape': must have 2 elements: Col2Im is for images"}});
 }
 
-TEST(SaveIrRefused, Quantized) {
-  Check({{21, "g (float[4] x, float[2] s) => (uint8[4] y) { [q] y = QuantizeLinear<axis = 0, block_size = 2>(x, s) }",
+TEST(SaveIrRefused, WholeNumbers) {
+  Check({{28, "g (int32[4] x, int32[4] b) => (int32[4] y) { [shift] y = BitShift<direction = \"LEFT\">(x, b) }",
+          "BitShift node \"shift\", input 0 'X': int32 is not written, its shifts are others"},
+         {21, "g (float[4] x, float[2] s) => (uint8[4] y) { [q] y = QuantizeLinear<axis = 0, block_size = 2>(x, s) }",
           "QuantizeLinear node \"q\", attribute 'block_size': blocks are no layer's"},
          {21, "g (float[4] x) => (int4[4] y) <float s = {1}, int4 z = {0}> { [q] y = QuantizeLinear(x, s, z) }",
           "QuantizeLinear node \"q\", output 0: int4 is not written"},
@@ -122,62 +124,65 @@ TEST(SaveIrRefused, Quantized) {
 }
 
 TEST(SaveIrRefused, WhatNoLayerSays) {
-  Check(
-      {{6, "g (float[2,3] a, float[3] b) => (float[2,3] y) { [add] y = Add<broadcast = 1>(a, b) }",
-        "Add node \"add\", attribute 'broadcast': no attribute of the layer says this"},
-       {17, "g (float[2,3] x) => (int64[2,1] y) { [arg] y = ArgMax<axis = 1, select_last_index = 1>(x) }",
-        "ArgMax node \"arg\", attribute 'select_last_index': TopK gives the first of equal values"},
-       {17, "g (float[1,2,5] x) => (float[1,2,5] y) { [lrn] y = LRN<size = 2>(x) }",
-        "LRN node \"lrn\", attribute 'size': must be odd: the windows of even ones are others in IR"},
-       {17,
-        "g (float[1,2,5,5] x) => (float[1,2,3,3] y, int64[1,2,3,3] i) { [pool] y, i = MaxPool<kernel_shape = [3, 3], "
-        "storage_order = 1>(x) }",
-        "MaxPool node \"pool\", attribute 'storage_order': indices count rows first"},
-       {17,
-        "g (float[1,2,5,5] x) => (float[1,2,2,2] y) { [pool] y = AveragePool<kernel_shape = [3, 3], strides = [2, 2], "
-        "ceil_mode = 1, count_include_pad = 1>(x) }",
-        "AveragePool node \"pool\", attribute 'ceil_mode': with count_include_pad it is not what AvgPool does"},
-       {17,
-        "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,9] y) { [conv] y = ConvTranspose<output_shape = [9]>(x, w) }",
-        "ConvTranspose node \"conv\", attribute 'output_shape': must be said by pads"},
-       {17,
-        "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,5] y) { [conv] y = ConvTranspose<auto_pad = "
-        "\"SAME_UPPER\">(x, w) }",
-        "ConvTranspose node \"conv\", attribute 'auto_pad': must be said by pads"},
-       {17,
-        "g (float[1,2,5] x, float[2] s) => (float[1,2,5] y) { [norm] y, m, v = BatchNormalization<training_mode = "
-        "1>(x, s, s, s, s) }",
-        "BatchNormalization node \"norm\", attribute 'training_mode': must be 0"},
-       {17, "g (float[2] x, float t, bool on) => (float[2] y) { [drop] y = Dropout(x, t, on) }",
-        "Dropout node \"drop\", input 2 'training_mode': must be constant and false"},
-       {19, "g (float[4] x) => (float[M] y) <int64[2] p = {1, 1}> { [pad] y = Pad<mode = \"wrap\">(x, p) }",
-        "Pad node \"pad\", attribute 'mode': Pad knows constant, edge and reflect, not \"wrap\""},
-       {18, "g (float[4,5] x, int64[2] p, int64[1] a) => (float[M,5] y) { [pad] y = Pad(x, p, \"\", a) }",
-        "Pad node \"pad\", input 3 'axes': it and the pads must be constant"},
-       {10, "g (float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize(x, s) }",
-        "Resize node \"size\": Resize of operator set 10 is not Interpolate"},
-       {18,
-        "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.6, 0.6}> { [size] y = Resize<mode = "
-        "\"linear\", coordinate_transformation_mode = \"align_corners\">(x, \"\", s) }",
-        "Resize node \"size\", attribute 'coordinate_transformation_mode': align_corners of scales is Interpolate only "
-        "where the sizes they give are known to be whole"},
-       {18,
-        "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize<antialias = 1, "
-        "mode = \"linear\">(x, \"\", s) }",
-        "Resize node \"size\", attribute 'antialias': Interpolate has it with half_pixel and exclude_outside alone"},
-       {18,
-        "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = "
-        "Resize<exclude_outside = 1, mode = \"cubic\">(x, \"\", s) }",
-        "Resize node \"size\", attribute 'exclude_outside': Interpolate does not"},
-       {18,
-        "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <int64[4] s = {1, 1, 2, 3}> { [size] y = "
-        "Resize<keep_aspect_ratio_policy = \"not_larger\">(x, \"\", \"\", s) }",
-        "Resize node \"size\", attribute 'keep_aspect_ratio_policy': Interpolate has no \"not_larger\""},
-       {18,
-        "g (float[1,1,4,4] x, float[8] roi) => (float[1,1,A,B] y) <int64[4] s = {1, 1, 2, 3}> { [size] y = "
-        "Resize<coordinate_transformation_mode = \"tf_crop_and_resize\", mode = \"linear\">(x, roi, \"\", s) }",
-        "Resize node \"size\", attribute 'coordinate_transformation_mode': Interpolate has no "
-        "\"tf_crop_and_resize\""}});
+  Check({{6, "g (float[2,3] a, float[3] b) => (float[2,3] y) { [add] y = Add<broadcast = 1>(a, b) }",
+          "Add node \"add\", attribute 'broadcast': no attribute of the layer says this"},
+         {17, "g (float[2,3] x) => (int64[2,1] y) { [arg] y = ArgMax<axis = 1, select_last_index = 1>(x) }",
+          "ArgMax node \"arg\", attribute 'select_last_index': TopK gives the first of equal values"},
+         {17, "g (float[1,2,5] x) => (float[1,2,5] y) { [lrn] y = LRN<size = 2>(x) }",
+          "LRN node \"lrn\", attribute 'size': must be odd: the windows of even ones are others in IR"},
+         {17,
+          "g (float[1,2,5,5] x) => (float[1,2,3,3] y, int64[1,2,3,3] i) { [pool] y, i = MaxPool<kernel_shape = [3, 3], "
+          "storage_order = 1>(x) }",
+          "MaxPool node \"pool\", attribute 'storage_order': indices count rows first"},
+         {17,
+          "g (float[1,2,5,5] x) => (float[1,2,2,2] y) { [pool] y = AveragePool<kernel_shape = [3, 3], strides = [2, "
+          "2], "
+          "ceil_mode = 1, count_include_pad = 1>(x) }",
+          "AveragePool node \"pool\", attribute 'ceil_mode': with count_include_pad it is not what AvgPool does"},
+         {17,
+          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,9] y) { [conv] y = ConvTranspose<output_shape = [9]>(x, w) "
+          "}",
+          "ConvTranspose node \"conv\", attribute 'output_shape': must be said by pads"},
+         {17,
+          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,5] y) { [conv] y = ConvTranspose<auto_pad = "
+          "\"SAME_UPPER\">(x, w) }",
+          "ConvTranspose node \"conv\", attribute 'auto_pad': must be said by pads"},
+         {17,
+          "g (float[1,2,5] x, float[2] s) => (float[1,2,5] y) { [norm] y, m, v = BatchNormalization<training_mode = "
+          "1>(x, s, s, s, s) }",
+          "BatchNormalization node \"norm\", attribute 'training_mode': must be 0"},
+         {17, "g (float[2] x, float t, bool on) => (float[2] y) { [drop] y = Dropout(x, t, on) }",
+          "Dropout node \"drop\", input 2 'training_mode': must be constant and false"},
+         {19, "g (float[4] x) => (float[M] y) <int64[2] p = {1, 1}> { [pad] y = Pad<mode = \"wrap\">(x, p) }",
+          "Pad node \"pad\", attribute 'mode': Pad knows constant, edge and reflect, not \"wrap\""},
+         {18, "g (float[4,5] x, int64[2] p, int64[1] a) => (float[M,5] y) { [pad] y = Pad(x, p, \"\", a) }",
+          "Pad node \"pad\", input 3 'axes': it and the pads must be constant"},
+         {10, "g (float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize(x, s) }",
+          "Resize node \"size\": Resize of operator set 10 is not Interpolate"},
+         {18,
+          "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.6, 0.6}> { [size] y = Resize<mode = "
+          "\"linear\", coordinate_transformation_mode = \"align_corners\">(x, \"\", s) }",
+          "Resize node \"size\", attribute 'coordinate_transformation_mode': align_corners of scales is Interpolate "
+          "only "
+          "where the sizes they give are known to be whole"},
+         {18,
+          "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize<antialias = "
+          "1, "
+          "mode = \"linear\">(x, \"\", s) }",
+          "Resize node \"size\", attribute 'antialias': Interpolate has it with half_pixel and exclude_outside alone"},
+         {18,
+          "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = "
+          "Resize<exclude_outside = 1, mode = \"cubic\">(x, \"\", s) }",
+          "Resize node \"size\", attribute 'exclude_outside': Interpolate does not"},
+         {18,
+          "g (float[1,1,4,4] x) => (float[1,1,A,B] y) <int64[4] s = {1, 1, 2, 3}> { [size] y = "
+          "Resize<keep_aspect_ratio_policy = \"not_larger\">(x, \"\", \"\", s) }",
+          "Resize node \"size\", attribute 'keep_aspect_ratio_policy': Interpolate has no \"not_larger\""},
+         {18,
+          "g (float[1,1,4,4] x, float[8] roi) => (float[1,1,A,B] y) <int64[4] s = {1, 1, 2, 3}> { [size] y = "
+          "Resize<coordinate_transformation_mode = \"tf_crop_and_resize\", mode = \"linear\">(x, roi, \"\", s) }",
+          "Resize node \"size\", attribute 'coordinate_transformation_mode': Interpolate has no "
+          "\"tf_crop_and_resize\""}});
 }
 
 TEST(SaveIrRefused, WhatIsNotKnown) {

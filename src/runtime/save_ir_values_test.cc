@@ -117,11 +117,12 @@ TEST(SaveIrValues, NonMaxSuppression) {
 }
 
 TEST(SaveIrValues, WholeNumbers) {
-  Check({{17,
-          "g (uint8[4] x, uint8[4] b) => (uint8[4] y) { y = BitShift<direction = \"LEFT\">(x, b) }",
-          {"BitwiseLeftShift"}},
+  const std::vector<std::string> held = {"Less", "Minimum", "BitwiseLeftShift", "Select"};
+  Check({{17, "g (uint8[4] x, uint8[4] b) => (uint8[4] y) { y = BitShift<direction = \"LEFT\">(x, b) }", held},
+         {17, "g (uint8[4] x) => (uint8[4] y) <uint8[4] b = {0, 7, 8, 9}> { y = BitShift<direction = \"LEFT\">(x, b) }",
+          held},
          {17,
-          "g (uint8[4] x, uint8[1] b) => (uint8[4] y) { y = BitShift<direction = \"RIGHT\">(x, b) }",
+          "g (uint8[4] x) => (uint8[4] y) <uint8 b = {2}> { y = BitShift<direction = \"RIGHT\">(x, b) }",
           {"BitwiseRightShift"}},
          {17,
           "g (int64[9] x) => (int64[N] y, int64[N] i, int64[9] j, int64[N] c) { y, i, j, c = Unique(x) }",
