@@ -5,8 +5,6 @@ PYTHON := .venv/bin/python
 # Cached objects serve every checkout and build folder, whatever its path.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-# Without it nothing that uses a precompiled header is cached.
-export CCACHE_SLOPPINESS := pch_defines,time_macros
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
 .PHONY: help run test build program bench bench-peers bench-quantised bench-rnn bench-sequence-map bench-shapes bench-models peers asan tsan fuzz tidy format format-check docs test-memory test-namespaces test-peers test-rnn-fuzz test-sequence-map-fuzz test-shape-fuzz clean

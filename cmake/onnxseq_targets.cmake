@@ -21,20 +21,6 @@ add_library(onnxseq_fmt STATIC ${PROJECT_SOURCE_DIR}/src/base/fmt.cc)
 target_include_directories(onnxseq_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(onnxseq_fmt PRIVATE onnxseq_flags)
 
-# onnxseq_precompile(target header...): parsing the standard library, fmt and GoogleTest takes most of the time of a file,
-# so they are read once per target. By g++ alone: what clang precompiles holds the paths and times of one build folder,
-# which keeps the compiler cache from serving another. Sources include what they use all the same, which clang sees to.
-function(onnxseq_precompile target)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <chrono> <cmath> <complex> <cstdint>
-      <cstring> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view>
-      <tuple> <type_traits> <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>
-      ${ARGN})
-    # What g++ 12 says wrongly of the insides of std::string; that they are a system's header is lost on it here.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
-  endif()
-endfunction()
-
 function(onnxseq_layer name)
   cmake_parse_arguments(A "" "" "DEPS;LINK;SOURCES" ${ARGN})
   add_library(onnxseq_${name} STATIC ${A_SOURCES})
@@ -42,7 +28,6 @@ function(onnxseq_layer name)
   foreach(dep ${A_DEPS})
     target_link_libraries(onnxseq_${name} PUBLIC onnxseq_${dep})
   endforeach()
-  onnxseq_precompile(onnxseq_${name})
   set_property(GLOBAL APPEND PROPERTY ONNXSEQ_LAYERS onnxseq_${name})
 endfunction()
 
@@ -64,6 +49,5 @@ function(onnxseq_test name)
   endforeach()
   target_compile_options(${name} PRIVATE -O0)
   target_compile_definitions(${name} PRIVATE ONNXSEQ_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" ONNXSEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  onnxseq_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
