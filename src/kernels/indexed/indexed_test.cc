@@ -88,6 +88,46 @@ TEST(Indexed, MapsEachAxis) {
   EXPECT_THAT(y, ElementsAre(9, 4, 5, 6, 6, 4, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 3, 1, 9, 1, 2, 3, 3, 1));
 }
 
+// Every kind of map along the last axis and the one before it, alone and below an axis that stays, against the plain
+// loop.
+TEST(Indexed, MapsAsThePlainLoop) {
+  for (const int64_t n : {1, 2, 7, 9, 17}) {
+    std::vector<std::vector<int64_t>> kinds;
+    for (const int64_t times : {1, 2, 3, 4, 5, 9}) {
+      std::vector<int64_t> map;
+      for (int64_t i = 0; i < n * times; ++i) map.push_back(i / times);
+      kinds.push_back(map);
+      map.push_back(n - 1);  // the last once more
+      kinds.push_back(map);
+      map.insert(map.begin(), {-1, n / 2, n / 2, -1, -1});
+      map.push_back(-1);
+      kinds.push_back(map);
+    }
+    std::vector<int64_t> backwards, uneven;
+    for (int64_t i = n; i-- > 0;) backwards.push_back(i);
+    for (int64_t i = 0; i < 3 * n; ++i) uneven.push_back(i * 2 % 5 % n);
+    kinds.push_back(backwards);
+    kinds.push_back(uneven);
+    const std::vector<int64_t> dims = {2, n, n};
+    std::vector<uint16_t> x(static_cast<size_t>(2 * n * n));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+    const uint16_t fill = 9999;
+    for (const std::vector<int64_t>& rows : kinds) {
+      for (const std::vector<int64_t>& columns : kinds) {
+        const std::vector<std::vector<int64_t>> maps = {{1, 0, 0}, rows, columns};
+        std::vector<uint16_t> y(3 * rows.size() * columns.size() + 1, 7), expected;
+        for (const int64_t i : maps[0])
+          for (const int64_t j : rows)
+            for (const int64_t k : columns)
+              expected.push_back(j < 0 || k < 0 ? fill : x[static_cast<size_t>((i * n + j) * n + k)]);
+        expected.push_back(7);
+        MappedCopy(TensorType::kUint16, x.data(), dims, maps, &fill, y.data());
+        ASSERT_EQ(y, expected) << n << ", " << rows.size() << " rows, " << columns.size() << " columns";
+      }
+    }
+  }
+}
+
 TEST(Indexed, MapsLongRows) {
   const int64_t n = 3 * 65536 + 1;
   std::vector<int32_t> x(static_cast<size_t>(n)), y(x.size());
