@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "onnxseq/float16.h"
 
@@ -86,6 +87,42 @@ TEST(Indexed, MapsEachAxis) {
   const uint8_t fill = 9;
   MappedCopy(TensorType::kUint8, x.data(), dims, maps, &fill, y.data());
   EXPECT_THAT(y, ElementsAre(9, 4, 5, 6, 6, 4, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 3, 1, 9, 1, 2, 3, 3, 1));
+}
+
+template <class Index>
+void ExpectPlaces(TensorType index_type) {
+  std::vector<int16_t> x(400);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int16_t>(i);
+  constexpr std::pair<int64_t, int64_t> kSteps[] = {{0, 1}, {1, 40}, {3, 7}, {0, 5}};  // step and along
+  for (const int64_t count : {0, 1, 3, 4, 5, 8, 9, 31}) {
+    std::vector<Index> indices;
+    for (int64_t k = 0; k < count; ++k) indices.push_back(static_cast<Index>(k * 3 % 18 - 9));
+    for (const auto& [step, along] : kSteps) {
+      const IndexRow row{index_type, indices.data(), count, 9, step, along};
+      std::vector<int64_t> expected(indices.size()), offsets(indices.size());
+      std::vector<int16_t> y(indices.size());
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t index = row.Index(k) < 0 ? row.Index(k) + 9 : row.Index(k);
+        expected[static_cast<size_t>(k)] = 5 + k * step + index * along;
+      }
+      EXPECT_EQ(OffsetsOf(row, 5, offsets.data()), count);
+      EXPECT_EQ(offsets, expected);
+      EXPECT_EQ(GatherIndexed(TensorType::kInt16, x.data(), 5, row, y.data()), count);
+      EXPECT_THAT(y, ::testing::ElementsAreArray(expected));
+      // Each in turn lies outside.
+      for (size_t k = 0; k < indices.size(); ++k) {
+        constexpr Index kOutside[] = {9, -10, std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min()};
+        const Index index = std::exchange(indices[k], kOutside[k % 4]);
+        EXPECT_EQ(OffsetsOf(row, 5, offsets.data()), k);
+        EXPECT_EQ(GatherIndexed(TensorType::kInt16, x.data(), 5, row, y.data()), k);
+        indices[k] = index;
+      }
+    }
+  }
+}
+TEST(Indexed, PlacesAlongAnAxis) {
+  ExpectPlaces<int32_t>(TensorType::kInt32);
+  ExpectPlaces<int64_t>(TensorType::kInt64);
 }
 
 // Every kind of map along the last axis and the one before it, alone and below an axis that stays, against the plain
