@@ -32,17 +32,20 @@ int64_t ArgExtremeOfRow(const T* x, int64_t n, bool last) {
   auto best = Load(x[0]);
   int64_t at = 0;
   if constexpr (std::is_same_v<T, float>) {
-    // What it is is found many at a time, where it is then by one comparison each.
-    FoldFloats(kGreatest ? FloatFold::kGreatest : FloatFold::kLeast, x, &best, n, 1);
-    if (last) at = n - 1;
-    while (x[at] != best && (best == best || x[at] == x[at])) at += last ? -1 : 1;
-  } else {
-    for (int64_t j = 1; j < n; ++j) {
-      const auto value = Load(x[j]);
-      if (IsTakenAfter<T, kGreatest>(best, value, last)) {
-        best = value;
-        at = j;
-      }
+    constexpr int64_t kShort = 16;
+    if (n >= kShort) {
+      // What it is is found many at a time, where it is then by one comparison each.
+      FoldFloats(kGreatest ? FloatFold::kGreatest : FloatFold::kLeast, x, &best, n, 1);
+      if (last) at = n - 1;
+      while (x[at] != best && (best == best || x[at] == x[at])) at += last ? -1 : 1;
+      return at;
+    }
+  }
+  for (int64_t j = 1; j < n; ++j) {
+    const auto value = Load(x[j]);
+    if (IsTakenAfter<T, kGreatest>(best, value, last)) {
+      best = value;
+      at = j;
     }
   }
   return at;
