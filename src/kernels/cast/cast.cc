@@ -199,6 +199,8 @@ bool WithUsualType(TensorType type, Fn&& fn) {
       return fn(std::type_identity<int32_t>());
     case TensorType::kInt64:
       return fn(std::type_identity<int64_t>());
+    case TensorType::kUint8:
+      return fn(std::type_identity<uint8_t>());
     case TensorType::kBool:
       return fn(std::type_identity<bool>());
     default:
@@ -223,7 +225,9 @@ bool CastAtOnce(const void* from, TensorType from_type, void* to, TensorType to_
          CastHalf<BFloat16>(from, from_type, to, to_type, n, TensorType::kBfloat16) ||
          WithUsualType(from_type, [&]<class From>(std::type_identity<From>) {
            return WithUsualType(to_type, [&]<class To>(std::type_identity<To>) {
-             const auto* a = static_cast<const From*>(from);
+             // Bytes of 0 and 1: loops over them become vectors.
+             using Stored = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
+             const auto* a = static_cast<const Stored*>(from);
              auto* out = static_cast<To*>(to);
              for (int64_t i = 0; i < n; ++i) out[i] = Convert<To>(a[i]);
              return true;

@@ -16,6 +16,23 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 // to[i * row + k] = from[offsets[i] + k] for k < row.
 void GatherRows(TensorType type, const void* from, std::span<const int64_t> offsets, int64_t row, void* to);
 
+// Indices along an axis of n elements, int32 or int64, below 0 from its back: index k is at k * step + index * along.
+struct IndexRow {
+  TensorType index_type;
+  const void* indices;
+  int64_t count;
+  int64_t n, step, along;
+
+  int64_t Index(int64_t k) const {
+    return index_type == TensorType::kInt32 ? static_cast<const int32_t*>(indices)[k]
+                                            : static_cast<const int64_t*>(indices)[k];
+  }
+};
+// offsets[k] = base + that place, and to[k] = from[base + that place], up to the first index outside [-n, n-1], whose
+// number is returned: `count` when all are inside.
+int64_t OffsetsOf(const IndexRow& row, int64_t base, int64_t* offsets);
+int64_t GatherIndexed(TensorType type, const void* from, int64_t base, const IndexRow& row, void* to);
+
 enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMin, kMax };
 // Numbers take all of them; other types kNone alone.
 bool CanScatter(TensorType type, ScatterReduction reduction);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "onnxseq/float16.h"
 
@@ -86,6 +87,82 @@ TEST(Indexed, MapsEachAxis) {
   const uint8_t fill = 9;
   MappedCopy(TensorType::kUint8, x.data(), dims, maps, &fill, y.data());
   EXPECT_THAT(y, ElementsAre(9, 4, 5, 6, 6, 4, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 3, 1, 9, 1, 2, 3, 3, 1));
+}
+
+template <class Index>
+void ExpectPlaces(TensorType index_type) {
+  std::vector<int16_t> x(400);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int16_t>(i);
+  constexpr std::pair<int64_t, int64_t> kSteps[] = {{0, 1}, {1, 40}, {3, 7}, {0, 5}};  // step and along
+  for (const int64_t count : {0, 1, 3, 4, 5, 8, 9, 31}) {
+    std::vector<Index> indices;
+    for (int64_t k = 0; k < count; ++k) indices.push_back(static_cast<Index>(k * 3 % 18 - 9));
+    for (const auto& [step, along] : kSteps) {
+      const IndexRow row{index_type, indices.data(), count, 9, step, along};
+      std::vector<int64_t> expected(indices.size()), offsets(indices.size());
+      std::vector<int16_t> y(indices.size());
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t index = row.Index(k) < 0 ? row.Index(k) + 9 : row.Index(k);
+        expected[static_cast<size_t>(k)] = 5 + k * step + index * along;
+      }
+      EXPECT_EQ(OffsetsOf(row, 5, offsets.data()), count);
+      EXPECT_EQ(offsets, expected);
+      EXPECT_EQ(GatherIndexed(TensorType::kInt16, x.data(), 5, row, y.data()), count);
+      EXPECT_THAT(y, ::testing::ElementsAreArray(expected));
+      // Each in turn lies outside.
+      for (size_t k = 0; k < indices.size(); ++k) {
+        constexpr Index kOutside[] = {9, -10, std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min()};
+        const Index index = std::exchange(indices[k], kOutside[k % 4]);
+        EXPECT_EQ(OffsetsOf(row, 5, offsets.data()), k);
+        EXPECT_EQ(GatherIndexed(TensorType::kInt16, x.data(), 5, row, y.data()), k);
+        indices[k] = index;
+      }
+    }
+  }
+}
+TEST(Indexed, PlacesAlongAnAxis) {
+  ExpectPlaces<int32_t>(TensorType::kInt32);
+  ExpectPlaces<int64_t>(TensorType::kInt64);
+}
+
+// Every kind of map along the last axis and the one before it, alone and below an axis that stays, against the plain
+// loop.
+TEST(Indexed, MapsAsThePlainLoop) {
+  for (const int64_t n : {1, 2, 7, 9, 17}) {
+    std::vector<std::vector<int64_t>> kinds;
+    for (const int64_t times : {1, 2, 3, 4, 5, 9}) {
+      std::vector<int64_t> map;
+      for (int64_t i = 0; i < n * times; ++i) map.push_back(i / times);
+      kinds.push_back(map);
+      map.push_back(n - 1);  // the last once more
+      kinds.push_back(map);
+      map.insert(map.begin(), {-1, n / 2, n / 2, -1, -1});
+      map.push_back(-1);
+      kinds.push_back(map);
+    }
+    std::vector<int64_t> backwards, uneven;
+    for (int64_t i = n; i-- > 0;) backwards.push_back(i);
+    for (int64_t i = 0; i < 3 * n; ++i) uneven.push_back(i * 2 % 5 % n);
+    kinds.push_back(backwards);
+    kinds.push_back(uneven);
+    const std::vector<int64_t> dims = {2, n, n};
+    std::vector<uint16_t> x(static_cast<size_t>(2 * n * n));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+    const uint16_t fill = 9999;
+    for (const std::vector<int64_t>& rows : kinds) {
+      for (const std::vector<int64_t>& columns : kinds) {
+        const std::vector<std::vector<int64_t>> maps = {{1, 0, 0}, rows, columns};
+        std::vector<uint16_t> y(3 * rows.size() * columns.size() + 1, 7), expected;
+        for (const int64_t i : maps[0])
+          for (const int64_t j : rows)
+            for (const int64_t k : columns)
+              expected.push_back(j < 0 || k < 0 ? fill : x[static_cast<size_t>((i * n + j) * n + k)]);
+        expected.push_back(7);
+        MappedCopy(TensorType::kUint16, x.data(), dims, maps, &fill, y.data());
+        ASSERT_EQ(y, expected) << n << ", " << rows.size() << " rows, " << columns.size() << " columns";
+      }
+    }
+  }
 }
 
 TEST(Indexed, MapsLongRows) {

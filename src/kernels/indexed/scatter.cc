@@ -80,6 +80,10 @@ void ScatterRows(TensorType type, ScatterReduction reduction, void* to, std::spa
   if (reduction != ScatterReduction::kNone) return ReduceRowsFor(type)(reduction, to, offsets, row, from);
   DispatchStorage(type, [&]<class E>(std::type_identity<E>) {
     const auto* added = static_cast<const E*>(from);
+    if (row == 1) {
+      for (const int64_t offset : offsets) static_cast<E*>(to)[offset] = *added++;
+      return;
+    }
     for (const int64_t offset : offsets) {
       std::copy_n(added, row, static_cast<E*>(to) + offset);
       added += row;

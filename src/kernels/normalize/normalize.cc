@@ -14,20 +14,20 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-double FoldedSum(FloatFold fold, const float* x, int64_t n, auto fn) {
+double FoldedSum(FloatFold fold, const float* x, int64_t n) {
   double sum = 0;
-  for (int64_t i = FoldFloats(fold, x, &sum, n); i < n; ++i) sum += fn(static_cast<double>(x[i]));
+  FoldFloats(fold, x, &sum, n, 1);
   return sum;
 }
 
 // The sum of a row, of its squares, of its square distances from `center`.
 struct PlainSum {
   double operator()(double v) const { return v; }
-  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSum, x, n, *this); }
+  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSum, x, n); }
 };
 struct SquareSum {
   double operator()(double v) const { return v * v; }
-  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSumOfSquares, x, n, *this); }
+  double operator()(const float* x, int64_t n) const { return FoldedSum(FloatFold::kSumOfSquares, x, n); }
 };
 struct DeviationSum {
   double center;

@@ -2,10 +2,14 @@
 #include "kernels/order/order.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <complex>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/elementwise/rows.h"
@@ -38,61 +42,140 @@ int CompareRows(const void* a, const void* b, int64_t n) {
   return 0;
 }
 
-// Into `order`: the k <= n of [0, n) that come first, in no order.
-template <class Before>
-void SelectBest(std::vector<int64_t>& order, int64_t n, int64_t k, const Before& before) {
-  // Candidates are weeded out when there are twice as many as needed: n comparisons at most a few times over, in steps
-  // short enough to be stopped in between. Of very many each step is long, and it is left to the sort.
-  constexpr int64_t kLeast = int64_t{1} << 16, kMany = int64_t{1} << 20;
-  order.clear();
-  for (int64_t next = 0; next < n && !StopRequested();) {
-    const auto room = static_cast<size_t>(k > kMany ? n : std::max(2 * k, kLeast));
-    while (next < n && order.size() < room) order.push_back(next++);
-    if (static_cast<int64_t>(order.size()) <= k || k > kMany) continue;
-    std::nth_element(order.begin(), order.begin() + k, order.end(), before);
-    order.resize(static_cast<size_t>(k));
+// Whole numbers in the order of floating ones, NaN being the greatest, and from them the numbers themselves.
+template <class V>
+using BitsOf = std::conditional_t<sizeof(V) == 8, int64_t, int32_t>;
+template <class V>
+int64_t KeyOf(V v) {
+  if constexpr (std::is_floating_point_v<V>) {
+    constexpr auto kGreatest = std::numeric_limits<BitsOf<V>>::max();
+    // The sum makes one zero of both, and of what the run reads as zero.
+    const auto bits = std::bit_cast<BitsOf<V>>(v + V(0));
+    return v != v ? kGreatest : bits < 0 ? bits ^ kGreatest : bits;
+  } else if constexpr (std::is_same_v<V, uint64_t>) {
+    return static_cast<int64_t>(v ^ uint64_t{1} << 63);
+  } else {
+    return static_cast<int64_t>(v);
+  }
+}
+template <class V>
+V NumberOf(int64_t key) {
+  if constexpr (std::is_floating_point_v<V>) {
+    const auto bits = static_cast<BitsOf<V>>(key);
+    return std::bit_cast<V>(bits < 0 ? bits ^ std::numeric_limits<BitsOf<V>>::max() : bits);
+  } else if constexpr (std::is_same_v<V, uint64_t>) {
+    return static_cast<uint64_t>(key) ^ uint64_t { 1 } << 63;
+  } else {
+    return static_cast<V>(key);
   }
 }
 
-// The k <= n of [0, n) that come first, in order: for a k so small that each, once found to be among them, may as well
-// be put in its place at once.
-template <class Before>
-void InsertBest(std::vector<int64_t>& order, int64_t n, int64_t k, const Before& before) {
-  order.clear();
-  for (int64_t i = 0; i < n && k > 0; ++i) {
-    if (static_cast<int64_t>(order.size()) == k) {
-      if (!before(i, order.back())) continue;
-      order.pop_back();
-    }
-    auto at = order.end();
-    while (at != order.begin() && before(i, *(at - 1))) --at;
-    order.insert(at, i);
-  }
-}
+// The k >= 1 that come first of numbers that are offered one after the other.
+template <class V, bool kGreatest>
+class BestNumbers {
+ public:
+  struct Candidate {
+    int64_t key, place;  // the greatest key comes first, of equal ones the first place
+  };
 
-template <class T>
-void TopKOf(const void* data, void* values, int64_t* indices, int64_t outer, int64_t n, int64_t inner, int64_t k,
-            bool greatest) {
-  constexpr int64_t kInserted = 16, kUnstopped = int64_t{1} << 20;
-  std::vector<int64_t> order;
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner && !StopRequested(); ++i) {
-      const T* x = static_cast<const T*>(data) + o * n * inner + i;
-      const auto before = [&](int64_t a, int64_t b) {
-        const int compared = CompareOne(Load(x[a * inner]), Load(x[b * inner]));
-        return compared == 0 ? a < b : (compared > 0) == greatest;
-      };
-      if (k <= kInserted && n <= kUnstopped) {
-        InsertBest(order, n, k, before);
-      } else {
-        SelectBest(order, n, k, before);
-        SortUnlessStopped(std::span(order), before);
+  explicit BestNumbers(int64_t k) : k_(k) {}
+
+  void Clear() {
+    candidates_.clear();
+    full_ = false;
+  }
+  // The numbers at place, place + 1, ...
+  void Offer(std::span<const V> numbers, int64_t place) {
+    for (size_t i = 0;; ++i) {
+      if (full_) {
+        const V worst = worst_;
+        while (i < numbers.size() && IsNoBetter(numbers[i], worst)) ++i;
       }
-      if (StopRequested()) return;
-      for (int64_t j = 0; j < k; ++j) {
-        const int64_t at = (o * k + j) * inner + i;
-        indices[at] = order[static_cast<size_t>(j)];
-        static_cast<T*>(values)[at] = x[indices[at] * inner];
+      if (i == numbers.size()) return;
+      const int64_t key = KeyOf(numbers[i]);
+      const Candidate candidate{kGreatest ? key : ~key, place + static_cast<int64_t>(i)};
+      if (k_ <= kInserted) {
+        Insert(candidate);
+      } else {
+        candidates_.push_back(candidate);
+        // A few comparisons of each number in all. Of very many each step would be long, and all is left to the sort,
+        // which can be stopped.
+        if (k_ <= kMany && std::ssize(candidates_) == 2 * k_) Weed();
+      }
+    }
+  }
+  // The best in order; in none once the run is to end.
+  std::span<const Candidate> Best() {
+    if (k_ > kInserted) {
+      if (k_ <= kMany && std::ssize(candidates_) > k_) Weed();
+      SortUnlessStopped(std::span(candidates_), ComesBefore);
+    }
+    return std::span(candidates_).first(static_cast<size_t>(k_));
+  }
+
+ private:
+  // So few may as well be put in their places at once.
+  static constexpr int64_t kInserted = 32, kMany = int64_t{1} << 20;
+
+  static bool ComesBefore(const Candidate& a, const Candidate& b) {
+    return a.key != b.key ? a.key > b.key : a.place < b.place;
+  }
+  // A NaN may be better.
+  static bool IsNoBetter(V number, V worst) { return kGreatest ? number <= worst : number >= worst; }
+
+  void Insert(const Candidate& candidate) {
+    if (full_ && candidate.key <= candidates_.back().key) return;
+    if (!full_) candidates_.push_back(candidate);
+    size_t at = candidates_.size() - 1;
+    for (; at > 0 && candidates_[at - 1].key < candidate.key; --at) candidates_[at] = candidates_[at - 1];
+    candidates_[at] = candidate;
+    if (std::ssize(candidates_) == k_) SetWorst(candidates_.back());
+  }
+  // Leaves the k best.
+  void Weed() {
+    const auto worst = candidates_.begin() + (k_ - 1);
+    std::nth_element(candidates_.begin(), worst, candidates_.end(), ComesBefore);
+    SetWorst(*worst);
+    candidates_.resize(static_cast<size_t>(k_));
+  }
+  void SetWorst(const Candidate& worst) {
+    full_ = true;
+    worst_ = NumberOf<V>(kGreatest ? worst.key : ~worst.key);
+  }
+
+  int64_t k_;
+  std::vector<Candidate> candidates_;
+  bool full_ = false;  // k are known, the worst of which is `worst_`
+  V worst_ = 0;
+};
+
+template <class T, bool kGreatest>
+void TopKOf(const T* data, T* values, int64_t* indices, int64_t outer, int64_t n, int64_t inner, int64_t k) {
+  using V = std::remove_cvref_t<decltype(Load(std::declval<const T&>()))>;
+  constexpr int64_t kBlock = 256, kUnstopped = int64_t{1} << 16;
+  BestNumbers<V, kGreatest> best(k);
+  V block[kBlock];
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      const T* x = data + o * n * inner + i;
+      best.Clear();
+      for (int64_t j = 0, count = 0; j < n; j += count) {
+        if (j % kUnstopped == 0 && StopRequested()) return;
+        count = std::min(kBlock, n - j);
+        const V* numbers = block;
+        if constexpr (std::is_same_v<T, V>) {
+          if (inner == 1) numbers = x + j;
+        }
+        if (numbers == block) {
+          for (int64_t b = 0; b < count; ++b) block[b] = Load(x[(j + b) * inner]);
+        }
+        best.Offer(std::span<const V>(numbers, static_cast<size_t>(count)), j);
+      }
+      int64_t at = o * k * inner + i;
+      for (const auto& candidate : best.Best()) {
+        indices[at] = candidate.place;
+        values[at] = x[candidate.place * inner];
+        at += inner;
       }
     }
   }
@@ -151,8 +234,11 @@ CompareFn CompareFnFor(TensorType type) {
 
 void TopK(TensorType type, const void* x, void* values, int64_t* indices, int64_t outer, int64_t n, int64_t inner,
           int64_t k, bool greatest) {
-  [[maybe_unused]] const bool found = DispatchNumber(
-      type, [&]<class T>(std::type_identity<T>) { TopKOf<T>(x, values, indices, outer, n, inner, k, greatest); });
+  if (k == 0) return;
+  [[maybe_unused]] const bool found = DispatchNumber(type, [&]<class T>(std::type_identity<T>) {
+    const auto top = greatest ? TopKOf<T, true> : TopKOf<T, false>;
+    top(static_cast<const T*>(x), static_cast<T*>(values), indices, outer, n, inner, k);
+  });
   assert(found);
 }
 

@@ -22,14 +22,14 @@ CompareFn CompareFnFor(TensorType type);
 
 // Sorts `items` by the strict order `before`. Looks at the run's stop token (base/stop_token.h) all the while and
 // returns early, items unsorted, once it is stopped.
-template <class Before>
-void SortUnlessStopped(std::span<int64_t> items, const Before& before) {
+template <class Item, class Before>
+void SortUnlessStopped(std::span<Item> items, const Before& before) {
   constexpr size_t kRun = 1 << 14;  // a millisecond or two of sorting
   const size_t n = items.size();
   for (size_t first = 0; first < n && !StopRequested(); first += kRun)
     std::sort(items.begin() + static_cast<ptrdiff_t>(first),
               items.begin() + static_cast<ptrdiff_t>(std::min(n, first + kRun)), before);
-  std::vector<int64_t> merged(n > kRun ? n : 0);
+  std::vector<Item> merged(n > kRun ? n : 0);
   for (size_t run = kRun; run < n; run *= 2) {
     for (size_t first = 0; first < n; first += 2 * run) {
       const size_t middle = std::min(n, first + run), end = std::min(n, first + 2 * run);

@@ -8,8 +8,11 @@
 #include <cmath>
 #include <complex>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
+
+#include "onnxseq/float16.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -76,6 +79,60 @@ TEST(Order, TakesFewOrManyOfALongAxis) {
     EXPECT_TRUE(std::equal(indices.begin(), indices.end(), order.begin())) << k;
     EXPECT_EQ(values.back(), x[static_cast<size_t>(order[static_cast<size_t>(k - 1)])]);
   }
+}
+
+// Of floats with NaN, infinities, both zeros and equal ones, against a sort; along the last axis and a middle
+// one.
+template <class T>
+void ExpectStable(TensorType type) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (const int64_t n : {1, 2, 31, 33, 64, 300}) {
+    for (const int64_t inner : {1, 3}) {
+      std::vector<T> x;
+      const std::vector<int64_t> mixed = Mixed(n * inner);
+      for (const int64_t v : mixed)
+        x.push_back(T(v % 11 == 0   ? nan
+                      : v % 13 == 0 ? -nan
+                      : v % 17 == 0 ? -inf
+                      : v % 19 == 0 ? inf
+                      : v % 5 == 0  ? -0.0f
+                                    : static_cast<float>(v % 41 - 20) / 4));
+      for (const int64_t k : {int64_t{1}, n / 2, n}) {
+        for (const bool greatest : {false, true}) {
+          std::vector<T> values(static_cast<size_t>(k * inner));
+          std::vector<int64_t> indices(values.size());
+          TopK(type, x.data(), values.data(), indices.data(), 1, n, inner, k, greatest);
+          for (int64_t i = 0; i < inner; ++i) {
+            std::vector<int64_t> order(static_cast<size_t>(n));
+            std::iota(order.begin(), order.end(), 0);
+            std::ranges::sort(order, [&](int64_t a, int64_t b) {
+              const int compared =
+                  CompareFnFor(type)(&x[static_cast<size_t>(a * inner + i)], &x[static_cast<size_t>(b * inner + i)], 1);
+              return compared == 0 ? a < b : (compared > 0) == greatest;
+            });
+            for (int64_t j = 0; j < k; ++j)
+              ASSERT_EQ(indices[static_cast<size_t>(j * inner + i)], order[static_cast<size_t>(j)])
+                  << n << " " << k << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+TEST(Order, KeepsTheOrderOfEqualOnes) {
+  ExpectStable<float>(TensorType::kFloat);
+  ExpectStable<double>(TensorType::kDouble);
+  ExpectStable<Float16>(TensorType::kFloat16);
+}
+
+TEST(Order, TakesUnsignedNumbers) {
+  const std::vector<uint64_t> x = {5, ~uint64_t{0}, 0, uint64_t{1} << 63, 5};
+  std::vector<uint64_t> values(5);
+  std::vector<int64_t> indices(5);
+  TopK(TensorType::kUint64, x.data(), values.data(), indices.data(), 1, 5, 1, 5, true);
+  EXPECT_THAT(indices, ElementsAre(1, 3, 0, 4, 2));
+  TopK(TensorType::kUint64, x.data(), values.data(), indices.data(), 1, 5, 1, 3, false);
+  EXPECT_THAT(indices, ElementsAre(2, 0, 4, 4, 2)) << "three are written";
 }
 
 TEST(Order, GoesAlongAMiddleAxis) {

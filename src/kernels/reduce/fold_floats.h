@@ -11,10 +11,10 @@ namespace ONNX_LIGHT_NAMESPACE::kernels {
 // What is done with each x. The first three add to a double, the others keep a float, where a NaN beats every number.
 enum class FloatFold : uint8_t { kSum, kSumOfMagnitudes, kSumOfSquares, kGreatest, kLeast };
 
-// Folds the first x into *acc, as many as fill whole vectors, and returns how many those are, at most n. `acc` is a
-// double or a float as the fold has it. No alignment is needed. Thread safe.
-int64_t FoldFloats(FloatFold fold, const float* x, void* acc, int64_t n) noexcept;
-// The same of x[i] into acc[i] each.
-int64_t FoldFloatsEach(FloatFold fold, const float* x, void* acc, int64_t n) noexcept;
+// Folds each of `rows` rows of n neighbours, x[r * n .. r * n + n), into acc[r]. `acc` are doubles or floats as the
+// fold has it. What becomes of a row depends on it and n alone. No alignment is needed. Thread safe.
+void FoldFloats(FloatFold fold, const float* x, void* acc, int64_t n, int64_t rows) noexcept;
+// The same of x[r * n + i] into acc[i] each, for one r after the other.
+void FoldFloatsEach(FloatFold fold, const float* x, void* acc, int64_t n, int64_t rows) noexcept;
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -36,26 +36,46 @@ double Stepped(FloatFold fold, double acc, float x) {
 
 template <class A>
 void Compare(FloatFold fold) {
-  for (const int64_t n : {0, 1, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 131, 300}) {
-    const std::vector<float> x = Numbers(n + 1);
-    A acc = A(3);
-    double expected = 3;
-    const int64_t done = FoldFloats(fold, x.data() + 1, &acc, n);
-    ASSERT_LE(done, n);
-    ASSERT_GT(done + 64, n) << "whole vectors were left";
-    for (int64_t i = 0; i < done; ++i) expected = Stepped(fold, expected, x[static_cast<size_t>(i) + 1]);
-    EXPECT_EQ(static_cast<double>(acc), expected) << n;
-    std::vector<A> each(x.size(), A(3));
-    const int64_t each_done = FoldFloatsEach(fold, x.data() + 1, each.data() + 1, n);
-    ASSERT_LE(each_done, n);
-    ASSERT_GT(each_done + 16, n) << "whole vectors were left";
-    for (int64_t i = 0; i <= n; ++i) {
-      const bool folded = i > 0 && i <= each_done;
-      EXPECT_EQ(static_cast<double>(each[static_cast<size_t>(i)]),
-                folded ? Stepped(fold, 3, x[static_cast<size_t>(i)]) : 3.0)
-          << n << " " << i;
+  for (const int64_t rows : {1, 2, 7}) {
+    for (const int64_t n : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 131, 300}) {
+      const std::vector<float> x = Numbers(rows * n + 1);
+      const float* const first = x.data() + 1;
+      // One place more than is written.
+      std::vector<A> acc(static_cast<size_t>(rows) + 1, A(3)), each(static_cast<size_t>(n) + 1, A(3));
+      std::vector<double> expected(acc.size(), 3), expected_each(each.size(), 3);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t i = 0; i < n; ++i) {
+          double &row = expected[static_cast<size_t>(r)], &column = expected_each[static_cast<size_t>(i)];
+          row = Stepped(fold, row, first[r * n + i]);
+          column = Stepped(fold, column, first[r * n + i]);
+        }
+      }
+      FoldFloats(fold, first, acc.data(), n, rows);
+      FoldFloatsEach(fold, first, each.data(), n, rows);
+      EXPECT_EQ(std::vector<double>(acc.begin(), acc.end()), expected) << rows << " rows of " << n;
+      EXPECT_EQ(std::vector<double>(each.begin(), each.end()), expected_each) << rows << " rows of " << n;
     }
   }
+}
+
+// Rows too many to go down their columns, and the same sums of the one row and of many.
+TEST(FoldFloats, ManyRows) {
+  ForEachIsa([] {
+    const int64_t n = 67, rows = 1000;
+    std::vector<float> x = Numbers(n * rows);
+    for (float& v : x) v = v / 3;
+    std::vector<double> each(67), expected(67), acc(1000);
+    FoldFloatsEach(FloatFold::kSum, x.data(), each.data(), n, rows);
+    FoldFloats(FloatFold::kSum, x.data(), acc.data(), n, rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < n; ++i)
+        expected[static_cast<size_t>(i)] += static_cast<double>(x[static_cast<size_t>(r * n + i)]);
+      double one = 0;
+      FoldFloats(FloatFold::kSum, x.data() + r * n, &one, n, 1);
+      EXPECT_EQ(acc[static_cast<size_t>(r)], one) << r;
+    }
+    EXPECT_EQ(each, expected);
+  });
 }
 
 TEST(FoldFloats, IsTheFoldOneByOne) {
@@ -73,19 +93,21 @@ TEST(FoldFloats, NanBeatsEveryNumber) {
   ForEachIsa([&] {
     for (const FloatFold fold : {FloatFold::kGreatest, FloatFold::kLeast}) {
       const float start = fold == FloatFold::kGreatest ? -inf : inf;
-      for (size_t place = 0; place < 128; ++place) {
-        std::vector<float> x = Numbers(128), each(128, start);
-        x[place] = std::nanf("");
-        float acc = start;
-        ASSERT_EQ(FoldFloats(fold, x.data(), &acc, 128), 128);
-        EXPECT_TRUE(std::isnan(acc)) << place;
-        ASSERT_EQ(FoldFloatsEach(fold, x.data(), each.data(), 128), 128);
-        EXPECT_TRUE(std::isnan(each[place])) << place;
-        // It stays.
-        const std::vector<float> more = Numbers(128);
-        FoldFloatsEach(fold, more.data(), each.data(), 128);
-        FoldFloats(fold, more.data(), &acc, 128);
-        EXPECT_TRUE(std::isnan(each[place]) && std::isnan(acc)) << place;
+      for (const int64_t n : {2, 3, 4, 7, 8, 13, 128}) {
+        for (size_t place = 0; place < static_cast<size_t>(n); ++place) {
+          std::vector<float> x = Numbers(n), each(x.size(), start);
+          const std::vector<float> numbers = x;
+          x[place] = std::nanf("");
+          float acc = start;
+          FoldFloats(fold, x.data(), &acc, n, 1);
+          EXPECT_TRUE(std::isnan(acc)) << place;
+          FoldFloatsEach(fold, x.data(), each.data(), n, 1);
+          EXPECT_TRUE(std::isnan(each[place])) << place;
+          // It stays.
+          FoldFloatsEach(fold, numbers.data(), each.data(), n, 1);
+          FoldFloats(fold, numbers.data(), &acc, n, 1);
+          EXPECT_TRUE(std::isnan(each[place]) && std::isnan(acc)) << place;
+        }
       }
     }
   });

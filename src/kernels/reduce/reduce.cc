@@ -43,25 +43,30 @@ void ReduceLoops::Run(int64_t begin, int64_t end, const void* in, void* acc, voi
   if (count_ > 0) {
     const bool sliced = !dims_[0].reduced && dims_.size() > 1;
     const Dim& inner = dims_.back();
-    const size_t outer = dims_.size() - 1;
+    const auto size_of = [&](size_t d) { return d == 0 && sliced ? end - begin : dims_[d].size; };
+    size_t outer = dims_.size() - 1;
+    // Rows that lie one behind the other go together.
+    int64_t together = 1;
+    if (outer > 0 && dims_[outer - 1].in_stride == inner.size && dims_[outer - 1].out_stride == (inner.reduced ? 1 : 0))
+      together = size_of(--outer);
     std::vector<int64_t> index(outer);
     int64_t rows = 1;
-    for (size_t d = 0; d < outer; ++d) rows *= d == 0 && sliced ? end - begin : dims_[d].size;
+    for (size_t d = 0; d < outer; ++d) rows *= size_of(d);
     const auto* from = static_cast<const std::byte*>(in);
     int64_t in_offset = sliced ? begin * dims_[0].in_stride : 0;
     int64_t acc_offset = 0, since_look = 0;
+    const int64_t most_rows = std::max<int64_t>(1, kStopInputs / inner.size);
     for (int64_t row = 0; row < rows; ++row) {
-      const auto* x = from + static_cast<size_t>(in_offset) * fns.in_size;
-      void* total = static_cast<std::byte*>(acc) + static_cast<size_t>(acc_offset) * fns.acc_size;
-      for (int64_t done = 0, n_part = 0; done < inner.size; done += n_part) {
-        n_part = std::min(inner.size - done, kStopInputs);
-        since_look += n_part;
-        if (since_look >= kStopInputs && (since_look = 0, StopRequested())) return;
-        if (inner.reduced) {
-          fns.fold(x + static_cast<size_t>(done) * fns.in_size, total, n_part);
-        } else {
-          fns.fold_each(x + static_cast<size_t>(done) * fns.in_size,
-                        static_cast<std::byte*>(total) + static_cast<size_t>(done) * fns.acc_size, n_part);
+      for (int64_t r = 0, n_rows = 0; r < together; r += n_rows) {
+        n_rows = std::min(together - r, most_rows);
+        for (int64_t done = 0, n_part = 0; done < inner.size; done += n_part) {
+          n_part = std::min(inner.size - done, kStopInputs);
+          since_look += n_rows * n_part;
+          if (since_look >= kStopInputs && (since_look = 0, StopRequested())) return;
+          const auto* x = from + static_cast<size_t>(in_offset + r * inner.size + done) * fns.in_size;
+          auto* total = static_cast<std::byte*>(acc) +
+                        static_cast<size_t>(acc_offset + (inner.reduced ? r : done)) * fns.acc_size;
+          (inner.reduced ? fns.fold : fns.fold_each)(x, total, n_part, n_rows);
         }
       }
       for (size_t d = outer; d-- > 0;) {

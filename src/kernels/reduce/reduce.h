@@ -16,11 +16,11 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 struct ReduceFns {
-  size_t in_size, acc_size, out_size;                                    // bytes of one input, accumulator, output
-  void (*init)(void* acc, int64_t n);                                    // n fresh accumulators
-  void (*fold)(const void* in, void* acc, int64_t n);                    // n inputs into one accumulator
-  void (*fold_each)(const void* in, void* acc, int64_t n);               // in[i] into acc[i]
-  void (*finish)(const void* acc, void* out, int64_t n, int64_t count);  // count: how many inputs each accumulator saw
+  size_t in_size, acc_size, out_size;                                     // bytes of one input, accumulator, output
+  void (*init)(void* acc, int64_t n);                                     // n fresh accumulators
+  void (*fold)(const void* in, void* acc, int64_t n, int64_t rows);       // rows of n inputs, one into each accumulator
+  void (*fold_each)(const void* in, void* acc, int64_t n, int64_t rows);  // in[r * n + i] into acc[i], r by r
+  void (*finish)(const void* acc, void* out, int64_t n, int64_t count);   // count: how many inputs each accumulator saw
 };
 
 class ReduceLoops {
@@ -50,7 +50,8 @@ class ReduceLoops {
 
 // Op: struct with template <class T> using Acc; static Init<T>(), Step<T>(acc, x), Merge<T>(acc, acc), Finish<T>(acc,
 // count), where x is the element as Load gives it. Sums are kept in kLanes partial ones, so that they vectorise and err
-// less. An Op whose fold of floats is a FloatFold says which as kFloatFold.
+// less. An Op whose fold of floats is a FloatFold says which as kFloatFold; one that folds a row at once has Folded(x,
+// n).
 template <class Op, class T>
 struct ReduceRows {
   using Acc = typename Op::template Acc<T>;
@@ -58,14 +59,39 @@ struct ReduceRows {
   static constexpr bool kIsFloatFold = std::is_same_v<T, float> && requires { Op::kFloatFold; };
 
   static void Init(void* acc, int64_t n) { std::fill_n(static_cast<Acc*>(acc), n, Op::template Init<T>()); }
-  static void Fold(const void* in, void* acc, int64_t n) {
+  static void Fold(const void* in, void* acc, int64_t n, int64_t rows) {
     const T* x = static_cast<const T*>(in);
-    Acc& total = *static_cast<Acc*>(acc);
-    int64_t i = 0;
+    Acc* total = static_cast<Acc*>(acc);
     if constexpr (kIsFloatFold) {
-      // Extremes of few are worth a call already.
-      if (n >= (std::is_same_v<Acc, float> ? kLanes / 2 : 2 * kLanes)) i = FoldFloats(Op::kFloatFold, x, acc, n);
-    } else if (n >= 2 * kLanes) {
+      FoldFloats(Op::kFloatFold, x, acc, n, rows);
+    } else {
+      for (int64_t r = 0; r < rows; ++r) FoldRow(x + r * n, total[r], n);
+    }
+  }
+  static void FoldEach(const void* in, void* acc, int64_t n, int64_t rows) {
+    const T* x = static_cast<const T*>(in);
+    Acc* total = static_cast<Acc*>(acc);
+    if constexpr (kIsFloatFold) {
+      FoldFloatsEach(Op::kFloatFold, x, acc, n, rows);
+    } else {
+      for (int64_t r = 0; r < rows; ++r, x += n)
+        for (int64_t i = 0; i < n; ++i) total[i] = Op::template Step<T>(total[i], Load(x[i]));
+    }
+  }
+  static void Finish(const void* acc, void* out, int64_t n, int64_t count) {
+    const Acc* total = static_cast<const Acc*>(acc);
+    T* to = static_cast<T*>(out);
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(Op::template Finish<T>(total[i], count));
+  }
+
+ private:
+  static void FoldRow(const T* x, Acc& total, int64_t n) {
+    int64_t i = 0;
+    if constexpr (requires { Op::Folded(x, n); }) {
+      total = Op::template Merge<T>(total, Op::Folded(x, n));
+      return;
+    }
+    if (n >= 2 * kLanes) {
       Acc lanes[kLanes];
       std::fill_n(lanes, kLanes, Op::template Init<T>());
       for (; i + kLanes <= n; i += kLanes)
@@ -75,18 +101,6 @@ struct ReduceRows {
       total = Op::template Merge<T>(total, lanes[0]);
     }
     for (; i < n; ++i) total = Op::template Step<T>(total, Load(x[i]));
-  }
-  static void FoldEach(const void* in, void* acc, int64_t n) {
-    const T* x = static_cast<const T*>(in);
-    Acc* total = static_cast<Acc*>(acc);
-    int64_t i = 0;
-    if constexpr (kIsFloatFold) i = FoldFloatsEach(Op::kFloatFold, x, acc, n);
-    for (; i < n; ++i) total[i] = Op::template Step<T>(total[i], Load(x[i]));
-  }
-  static void Finish(const void* acc, void* out, int64_t n, int64_t count) {
-    const Acc* total = static_cast<const Acc*>(acc);
-    T* to = static_cast<T*>(out);
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(Op::template Finish<T>(total[i], count));
   }
 };
 

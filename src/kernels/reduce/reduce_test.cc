@@ -150,6 +150,46 @@ TEST(AlongAxis, ExtremeIsTheFirstOrTheLast) {
   EXPECT_THAT(at, ::testing::ElementsAre(1, 3));
 }
 
+// Against the plain definition, over equal numbers and, of floats, NaN.
+template <class T>
+void ExpectExtremes() {
+  for (const int64_t inner : {1, 2, 63, 64, 65, 131}) {
+    for (const int64_t n : {1, 2, 9, 40}) {
+      std::vector<T> x(static_cast<size_t>(2 * n * inner));
+      for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<T>(i * i % 23);
+        if (std::is_same_v<T, float> && i % 29 == 7) x[i] = std::numeric_limits<T>::quiet_NaN();
+      }
+      for (const bool greatest : {false, true}) {
+        for (const bool last : {false, true}) {
+          std::vector<int64_t> expected, at(static_cast<size_t>(2 * inner), -1);
+          for (int64_t o = 0; o < 2; ++o) {
+            for (int64_t i = 0; i < inner; ++i) {
+              const auto value = [&](int64_t j) { return x[static_cast<size_t>((o * n + j) * inner + i)]; };
+              const auto beats = [&](T a, T b) { return b == b && (a != a || (greatest ? a > b : a < b)); };
+              int64_t best = 0;
+              for (int64_t j = 1; j < n; ++j)
+                if (beats(value(j), value(best)) || (last && !beats(value(best), value(j)))) best = j;
+              expected.push_back(best);
+            }
+          }
+          if (greatest) {
+            ArgExtreme<T, true>(x.data(), at.data(), 2, n, inner, last);
+          } else {
+            ArgExtreme<T, false>(x.data(), at.data(), 2, n, inner, last);
+          }
+          ASSERT_EQ(at, expected) << n << " " << inner << " " << greatest << " " << last;
+        }
+      }
+    }
+  }
+}
+TEST(AlongAxis, ExtremesOfManyColumns) {
+  ExpectExtremes<float>();
+  ExpectExtremes<int64_t>();
+  ExpectExtremes<uint8_t>();
+}
+
 TEST(AlongAxis, RunningSums) {
   const int32_t x[] = {1, 10, 2, 20, 3, 30};
   int32_t y[6];

@@ -52,11 +52,13 @@ void Copy(const T* from, T* to, const std::vector<Dim>& dims, int64_t begin, int
   if (begin >= end) return;
   const Dim inner = dims.back();
   size_t outer = dims.size() - 1;
+  const bool whole = outer >= 1 && begin % inner.size == 0 && end % inner.size == 0;
   // Whole rows of the last two dims, read down the columns of the source.
-  const bool tiled =
-      outer >= 1 && dims[outer - 1].stride == 1 && inner.stride > 1 && begin % inner.size == 0 && end % inner.size == 0;
+  const bool tiled = whole && dims[outer - 1].stride == 1 && inner.stride > 1;
+  // The same row several times: copied from where it was written, more and more at once.
+  const bool repeated = whole && dims[outer - 1].stride == 0 && inner.stride == 1;
   int64_t block = inner.size;
-  if (tiled) block *= dims[--outer].size;
+  if (tiled || repeated) block *= dims[--outer].size;
   std::vector<int64_t> index(outer);
   int64_t offset = 0;
   int64_t rest = begin / block;
@@ -71,6 +73,12 @@ void Copy(const T* from, T* to, const std::vector<Dim>& dims, int64_t begin, int
     const int64_t n = std::min(block - column, end - begin);
     if (tiled) {
       TransposeInto(from + offset + column / inner.size, inner.stride, to, inner.size, inner.size, n / inner.size);
+    } else if (repeated) {
+      Row(from + offset, 1, to, inner.size);
+      for (int64_t done = inner.size, more = 0; done < n; done += more) {
+        more = std::min(done, n - done);
+        Row(to, 1, to + done, more);
+      }
     } else {
       Row(from + offset + column * inner.stride, inner.stride, to, n);
     }

@@ -51,6 +51,8 @@ TEST(StridedCopy, AllKindsOfViews) {
   Check({5}, {-1}, 4, 5);       // reversed
   Check({4, 3}, {0, 1}, 0, 3);  // expanded
   Check({3, 4}, {1, 0}, 0, 3);
+  Check({2, 5, 3}, {3, 0, 1}, 0, 6);  // each row several times
+  Check({4, 9, 6}, {6, 0, 1}, 3, 27);
   Check({2, 3}, {3, 1}, 0, 6);           // dense
   Check({3, 2}, {1, 3}, 0, 6);           // transposed
   Check({35, 19}, {1, 35}, 0, 35 * 19);  // in tiles

@@ -4,6 +4,9 @@
 // https://onnx.ai/onnx/operators/onnx__PRelu.html
 #include <fmt/format.h>
 
+#include <bit>
+#include <type_traits>
+
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -14,7 +17,15 @@ using PReluList = TypeList<float, double, Float16, BFloat16, int32_t, int64_t, u
 struct PReluFn {
   template <class T>
   T operator()(T x, T slope) const {
-    return x < T(0) ? WrapMul(x, slope) : x;
+    const T product = WrapMul(x, slope);
+    if constexpr (std::is_floating_point_v<T>) {
+      // By their bits: compilers make a jump of a choice that saves a product, one that cannot be foretold.
+      using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+      const Bits below = Bits(0) - static_cast<Bits>(x < T(0));
+      return std::bit_cast<T>((std::bit_cast<Bits>(product) & below) | (std::bit_cast<Bits>(x) & ~below));
+    } else {
+      return x < T(0) ? product : x;
+    }
   }
 };
 // Before version 7 the slope has one element, or one for each channel.

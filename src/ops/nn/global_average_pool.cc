@@ -17,7 +17,7 @@ void Run(RunContext& ctx) {
     for (T& to : y.MutableView<T>()) {
       ctx.CheckCancelled();
       double total = 0;
-      sum.fold(from, &total, planes.inner);
+      sum.fold(from, &total, planes.inner, 1);
       from += planes.inner;
       to = static_cast<T>(total / static_cast<double>(planes.inner));
     }

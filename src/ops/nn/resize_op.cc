@@ -166,6 +166,14 @@ Tensor Interpolated(const RunContext& ctx, const ResizeSpec& spec, Tensor x) {
   return x;
 }
 
+// The tensor itself where it is of that type.
+Tensor As(const Tensor& x, TensorType type) {
+  if (x.dtype() == type) return x;
+  Tensor y(type, x.shape());
+  kernels::Cast(x.data(), x.dtype(), y.mutable_data(), type, x.NumElements());
+  return y;
+}
+
 }  // namespace
 
 ResizeMode ReadResizeMode(const RunContext& ctx, bool cubic) {
@@ -193,19 +201,15 @@ void RunResize(RunContext& ctx, const ResizeSpec& spec) {
   if (spec.mode == ResizeMode::kNearest) return ResizeNearest(ctx, spec, x);
   if (!kNumericTypes.Has(x.dtype()))
     ctx.FailInput(0, fmt::format("must be of numbers to be interpolated, is {}", x.TypeString()));
-  Tensor y(x.dtype(), OutputShape(spec));
-  if (y.NumElements() > 0) {
-    const bool wide = x.dtype() == TensorType::kDouble || x.dtype() == TensorType::kInt64 ||
-                      x.dtype() == TensorType::kUint64 || x.dtype() == TensorType::kInt32 ||
-                      x.dtype() == TensorType::kUint32;
-    const TensorType computed = wide ? TensorType::kDouble : TensorType::kFloat;
-    Tensor in(computed, x.shape());
-    kernels::Cast(x.data(), x.dtype(), in.mutable_data(), computed, x.NumElements());
-    const Tensor out =
-        wide ? Interpolated<double>(ctx, spec, std::move(in)) : Interpolated<float>(ctx, spec, std::move(in));
-    kernels::Cast(out.data(), computed, y.mutable_data(), x.dtype(), y.NumElements());
-  }
-  ctx.SetOutput(0, std::move(y));
+  const Shape shape = OutputShape(spec);
+  if (shape.NumElements() == 0) return ctx.SetOutput(0, Tensor(x.dtype(), shape));
+  const bool wide = x.dtype() == TensorType::kDouble || x.dtype() == TensorType::kInt64 ||
+                    x.dtype() == TensorType::kUint64 || x.dtype() == TensorType::kInt32 ||
+                    x.dtype() == TensorType::kUint32;
+  const TensorType computed = wide ? TensorType::kDouble : TensorType::kFloat;
+  Tensor y = As(x, computed);
+  y = wide ? Interpolated<double>(ctx, spec, std::move(y)) : Interpolated<float>(ctx, spec, std::move(y));
+  ctx.SetOutput(0, As(y, x.dtype()));
 }
 
 OptimShape ScaledShape(InferScope& scope, const OptimShape& x, const onnx_optim::shapes::KnownFloats& scales,

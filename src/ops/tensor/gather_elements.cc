@@ -4,6 +4,8 @@
 // https://onnx.ai/onnx/operators/onnx__GatherElements.html
 #include <fmt/format.h>
 
+#include <cstddef>
+
 #include "ops/tensor/indices.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -12,10 +14,13 @@ namespace {
 void Run(RunContext& ctx) {
   const Tensor data = ctx.tensor(0);
   const int axis = NormalizeAxis(ctx, ctx.attrs().Int("axis", 0), data.rank());
-  const std::vector<int64_t> offsets = ElementOffsets(ctx, 1, data.shape(), axis);
-  const Shape shape = ctx.tensor(1).shape();
-  Tensor& out = ctx.AllocateOutput(0, data.dtype(), shape);
-  if (!offsets.empty()) kernels::GatherRows(data.dtype(), data.data(), offsets, 1, out.mutable_data());
+  Tensor out(data.dtype(), ctx.tensor(1).shape());
+  auto* const to = static_cast<std::byte*>(out.mutable_data());
+  const size_t size = onnx_optim::BytesOf(data.dtype());
+  ForEachIndexRow(ctx, 1, data.shape(), axis, [&](int64_t first, int64_t base, const kernels::IndexRow& row) {
+    return kernels::GatherIndexed(data.dtype(), data.data(), base, row, to + static_cast<size_t>(first) * size);
+  });
+  ctx.SetOutput(0, std::move(out));
 }
 
 void ShapeRule(InferScope& scope) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -12,23 +13,6 @@ namespace {
 std::string NotInRange(size_t i, int64_t index, int64_t n) {
   if (n == 0) return fmt::format("element {} is {}, but the axis is empty", i, index);
   return fmt::format("element {} is {}, not in [{}, {}]", i, index, -n, n - 1);
-}
-
-// Calls fn(i, o) for each element i of `dims` in row-major order; o is its offset under `strides`.
-template <class Fn>
-void ForEachOffset(std::span<const int64_t> dims, std::span<const int64_t> strides, Fn fn) {
-  const int64_t n = DimsProduct(dims, 0, static_cast<int>(dims.size()));
-  std::vector<int64_t> index(dims.size());
-  int64_t offset = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    fn(static_cast<size_t>(i), offset);
-    for (size_t d = dims.size(); d-- > 0;) {
-      offset += strides[d];
-      if (++index[d] < dims[d]) break;
-      offset -= strides[d] * dims[d];
-      index[d] = 0;
-    }
-  }
 }
 
 }  // namespace
@@ -53,20 +37,44 @@ std::vector<int64_t> ReadIndices(const RunContext& ctx, int i, int64_t n) {
   return indices;
 }
 
-std::vector<int64_t> ElementOffsets(const RunContext& ctx, int i, const Shape& data, int axis) {
-  const Shape& own = ctx.tensor(i).shape();
+void ForEachIndexRow(const RunContext& ctx, int i, const Shape& data, int axis, IndexRowFn fn) {
+  const Tensor& indices = ctx.tensor(i);
+  const Shape& own = indices.shape();
   if (own.rank() != data.rank())
     ctx.FailInput(i, fmt::format("has rank {}, the data has rank {}", own.rank(), data.rank()));
-  if (own.NumElements() == 0) return {};
+  const int64_t count = own.NumElements();
+  if (count == 0) return;
   for (int d = 0; d < own.rank(); ++d) {
     if (d != axis && own[d] > data[d])
       ctx.FailInput(i, fmt::format("shape {} reaches beyond {} along axis {}", own.ToString(), data.ToString(), d));
   }
-  std::vector<int64_t> offsets = ReadIndices(ctx, i, data[axis]);
+  constexpr int64_t kLongest = 1024;  // what is made of a part stays in the first level cache
   std::vector<int64_t> strides = DenseStrides(data.dims());
   const int64_t along = std::exchange(strides[static_cast<size_t>(axis)], 0);
-  ForEachOffset(own.dims(), strides, [&](size_t k, int64_t offset) { offsets[k] = offset + offsets[k] * along; });
-  return offsets;
+  const int inner = own.rank() - 1;
+  const int64_t row = own[inner], step = strides[static_cast<size_t>(inner)];
+  const auto* const bytes = static_cast<const std::byte*>(indices.data());
+  const size_t size = onnx_optim::BytesOf(indices.dtype());
+  std::vector<int64_t> index(static_cast<size_t>(inner));
+  kernels::IndexRow part{
+      .index_type = indices.dtype(), .indices = nullptr, .count = 0, .n = data[axis], .step = step, .along = along};
+  int64_t base = 0;
+  for (int64_t first = 0; first < count;) {
+    for (int64_t column = 0; column < row; column += part.count, first += part.count) {
+      if (first % kElementGrain < part.count) ctx.CheckCancelled();
+      part.indices = bytes + static_cast<size_t>(first) * size;
+      part.count = std::min(row - column, kLongest);
+      const int64_t done = fn(first, base + column * step, part);
+      if (done < part.count) ctx.FailInput(i, NotInRange(static_cast<size_t>(first + done), part.Index(done), part.n));
+    }
+    for (int d = inner; d-- > 0;) {
+      const auto at = static_cast<size_t>(d);
+      base += strides[at];
+      if (++index[at] < own[d]) break;
+      base -= strides[at] * own[d];
+      index[at] = 0;
+    }
+  }
 }
 
 TupleOffsets ReadTuples(const RunContext& ctx, int i, const Shape& data, int batch) {
@@ -120,12 +128,22 @@ kernels::ScatterReduction ReadReduction(const RunContext& ctx, TensorType type, 
   return it->second;
 }
 
-void RunScatter(RunContext& ctx, kernels::ScatterReduction reduction, std::span<const int64_t> offsets, int64_t row) {
-  const Tensor updates = ctx.tensor(2);
+namespace {
+
+// Input 0 to be changed, in its own memory where nobody else needs that.
+Tensor TakeData(RunContext& ctx) {
   Value taken = ctx.TakeInput(0);
   Tensor out = std::move(taken.mutable_tensor());
   taken = Value();
   out.Unshare();
+  return out;
+}
+
+}  // namespace
+
+void RunScatter(RunContext& ctx, kernels::ScatterReduction reduction, std::span<const int64_t> offsets, int64_t row) {
+  const Tensor updates = ctx.tensor(2);
+  Tensor out = TakeData(ctx);
   if (updates.NumElements() > 0)
     kernels::ScatterRows(out.dtype(), reduction, out.mutable_data(), offsets, row, updates.data());
   ctx.SetOutput(0, std::move(out));
@@ -138,7 +156,20 @@ void RunScatterElements(RunContext& ctx, kernels::ScatterReduction reduction) {
     ctx.FailInput(2, fmt::format("shape {} is not {}, that of the indices", ctx.tensor(2).shape().ToString(),
                                  ctx.tensor(1).shape().ToString()));
   }
-  RunScatter(ctx, reduction, ElementOffsets(ctx, 1, data, axis), 1);
+  const Tensor updates = ctx.tensor(2);
+  Tensor out = TakeData(ctx);
+  const auto* const from = static_cast<const std::byte*>(updates.data());
+  const size_t size = onnx_optim::BytesOf(out.dtype());
+  std::vector<int64_t> offsets;
+  ForEachIndexRow(ctx, 1, data, axis, [&](int64_t first, int64_t base, const kernels::IndexRow& row) {
+    offsets.resize(static_cast<size_t>(row.count));
+    const int64_t good = kernels::OffsetsOf(row, base, offsets.data());
+    if (good == row.count)
+      kernels::ScatterRows(out.dtype(), reduction, out.mutable_data(), offsets, 1,
+                           from + static_cast<size_t>(first) * size);
+    return good;
+  });
+  ctx.SetOutput(0, std::move(out));
 }
 
 void CheckKnownIndices(InferScope& scope, int i, const OptimDim& n) {

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "kernels/indexed/indexed.h"
 #include "ops/op_helpers.h"
 
@@ -20,9 +22,12 @@ std::vector<int64_t> ReadIntegers(const Tensor& t);
 std::vector<int64_t> ReadIndices(const RunContext& ctx, int i, int64_t n);
 
 // Input i, an index tensor of the rank of `data`, names along `axis` one element of `data` for each of its own, at its
-// own place along the other axes: the offsets of those. InvalidArgument for another rank, and for dims that reach
+// own place along the other axes. Calls fn(first, base, row) for its rows, in parts: `row` holds the indices from
+// element `first` on, and the first of them stands for places in `data` from `base` on. fn returns how many of them are
+// indices before one that lies outside. InvalidArgument for such a one, for another rank, and for dims that reach
 // beyond those of `data`.
-std::vector<int64_t> ElementOffsets(const RunContext& ctx, int i, const Shape& data, int axis);
+using IndexRowFn = FunctionRef<int64_t(int64_t first, int64_t base, const kernels::IndexRow& row)>;
+void ForEachIndexRow(const RunContext& ctx, int i, const Shape& data, int axis, IndexRowFn fn);
 
 // Input i holds along its last axis tuples of indices into the axes of `data` from `batch` on; below the first `batch`
 // axes, which both have, each names a slice of `data`.

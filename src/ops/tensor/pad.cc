@@ -54,35 +54,39 @@ Padding ReadPads(const RunContext& ctx, int rank) {
   return padding;
 }
 
+// Where what lies `at` elements behind the first of an axis of `count` elements comes from, outside of them; -1 for the
+// constant.
+int64_t Outside(int64_t at, int64_t count, Mode mode) {
+  switch (mode) {
+    case Mode::kConstant:
+      break;
+    case Mode::kEdge:
+      return std::clamp<int64_t>(at, 0, count - 1);
+    case Mode::kReflect: {
+      // Back and forth between the ends, which are not repeated.
+      if (count == 1) return 0;
+      const int64_t period = 2 * (count - 1);
+      at = (at % period + period) % period;
+      return std::min(at, period - at);
+    }
+    case Mode::kWrap:
+      return (at % count + count) % count;
+  }
+  return -1;
+}
+
 // Where each element of an axis of n elements comes from once it is padded to `length`; -1 for the constant.
 std::vector<int64_t> Sources(int64_t n, int64_t before, int64_t after, int64_t length, Mode mode) {
   const int64_t cropped = std::max<int64_t>(0, -before), count = n - cropped - std::max<int64_t>(0, -after);
+  const int64_t first = std::max<int64_t>(0, before);
   std::vector<int64_t> sources(static_cast<size_t>(length));
-  for (int64_t i = 0; i < length; ++i) {
-    int64_t at = i - std::max<int64_t>(0, before);
-    if (at < 0 || at >= count) {
-      switch (mode) {
-        case Mode::kConstant:
-          at = -1 - cropped;
-          break;
-        case Mode::kEdge:
-          at = std::clamp<int64_t>(at, 0, count - 1);
-          break;
-        case Mode::kReflect: {
-          // Back and forth between the ends, which are not repeated.
-          const int64_t period = std::max<int64_t>(1, 2 * (count - 1));
-          at = (at % period + period) % period;
-          at = std::min(at, period - at);
-          if (count == 1) at = 0;
-          break;
-        }
-        case Mode::kWrap:
-          at = (at % count + count) % count;
-          break;
-      }
-    }
-    sources[static_cast<size_t>(i)] = at + cropped;
-  }
+  std::iota(sources.begin(), sources.end(), cropped - first);
+  const auto put = [&](int64_t i) {
+    const int64_t at = Outside(i - first, count, mode);
+    sources[static_cast<size_t>(i)] = at < 0 ? at : at + cropped;
+  };
+  for (int64_t i = 0; i < first; ++i) put(i);
+  for (int64_t i = first + count; i < length; ++i) put(i);
   return sources;
 }
 

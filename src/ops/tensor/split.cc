@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "base/checked.h"
+#include "kernels/strided/strided_copy.h"
 #include "ops/op_helpers.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -77,8 +79,12 @@ void Run(RunContext& ctx) {
       const size_t size = onnx_optim::BytesOf(x.dtype());
       const auto* from = static_cast<const std::byte*>(x.data()) + static_cast<size_t>(column) * size;
       auto* to = static_cast<std::byte*>(part.mutable_data());
-      const size_t bytes = static_cast<size_t>(n) * size, step = static_cast<size_t>(row) * size;
-      for (int64_t o = 0; o < outer; ++o, from += step, to += bytes) std::memcpy(to, from, bytes);
+      if (n == 1) {  // a call costs more than the element
+        kernels::StridedCopy(from, to, {&outer, 1}, {&row, 1}, size, 0, outer);
+      } else {
+        const size_t bytes = static_cast<size_t>(n) * size, step = static_cast<size_t>(row) * size;
+        for (int64_t o = 0; o < outer; ++o, from += step, to += bytes) std::memcpy(to, from, bytes);
+      }
     }
     ctx.SetOutput(static_cast<int>(i), std::move(part));
     column += n;

@@ -26,7 +26,7 @@ Groups Group(const RunContext& ctx, const Tensor& slices, int64_t n, int64_t row
   };
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  kernels::SortUnlessStopped(order, [&](int64_t a, int64_t b) {
+  kernels::SortUnlessStopped(std::span(order), [&](int64_t a, int64_t b) {
     const int compared = order_of(a, b);
     return compared != 0 ? compared < 0 : a < b;
   });
@@ -44,7 +44,7 @@ Groups Group(const RunContext& ctx, const Tensor& slices, int64_t n, int64_t row
   if (sorted) return groups;
   std::vector<int64_t> by_place(groups.first.size()), place_of(groups.first.size());
   std::iota(by_place.begin(), by_place.end(), int64_t{0});
-  kernels::SortUnlessStopped(by_place, [&](int64_t a, int64_t b) {
+  kernels::SortUnlessStopped(std::span(by_place), [&](int64_t a, int64_t b) {
     return groups.first[static_cast<size_t>(a)] < groups.first[static_cast<size_t>(b)];
   });
   ctx.CheckCancelled();
