@@ -59,7 +59,8 @@ void RethrowAsError() {
   } catch (const std::logic_error& e) {
     throw InvalidArgument(e.what());
   } catch (const std::system_error& e) {  // std::filesystem's among them
-    const bool is_errno = e.code().category() == std::generic_category() || e.code().category() == std::system_category();
+    const bool is_errno =
+        e.code().category() == std::generic_category() || e.code().category() == std::system_category();
     throw IoError(e.what(), {}, is_errno ? e.code().value() : 0);
   } catch (const std::exception& e) {
     throw ErrorOf<std::runtime_error>(e.what());

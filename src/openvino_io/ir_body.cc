@@ -9,12 +9,9 @@
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-// Bodies in bodies: more would be no model's, and reading is recursive.
-constexpr int kMostDepth = 16;
-
 IrLayers ReadBodyLayers(const IrLowering& l, const char* name) {
-  if (l.builder().depth >= kMostDepth)
-    l.Refuse(fmt::format("bodies stand in each other more than {} deep", kMostDepth));
+  if (l.builder().depth >= kMostBodyDepth)
+    l.Refuse(fmt::format("bodies stand in each other more than {} deep", kMostBodyDepth));
   const pugi::xml_node body = l.layer().node.child(name);
   if (body.empty()) l.layer().Fail("", fmt::format("has no <{}>", name));
   IrLayers layers;

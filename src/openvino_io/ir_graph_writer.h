@@ -45,6 +45,8 @@ class IrGraphWriter {
   void WriteNodes();
 
   IrWriting& writing() { return writing_; }
+  // 0 for the model's graph, 1 for a body in it.
+  int depth() const { return outer_ == nullptr ? 0 : outer_->depth() + 1; }
   const GraphProto& graph() const { return graph_; }
   IrXml& xml() { return xml_; }
 

@@ -19,6 +19,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE {
 
+// Bodies in bodies: more would be no model's, and reading is recursive.
+inline constexpr int kMostBodyDepth = 16;
+
 // Gives out names, each once.
 class IrNames {
  public:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "openvino_io/ir_layer_functions.h"
 
@@ -145,18 +146,29 @@ void LowerAvgPool(IrLowering& l) {
 }
 
 // From opset8 on it gives the indices too, counted from `axis` on.
+// Indices count from the axis on, in ONNX over all axes: what is left over the elements from there on.
 void LowerMaxPool(IrLowering& l) {
   if (l.layer().outputs.size() > 2)
     l.layer().Fail("", fmt::format("must have 1 or 2 outputs, got {}", l.layer().outputs.size()));
+  const std::string x = l.Use(0);
   std::vector<std::string> outputs{l.output(0).name};
-  if (l.layer().outputs.size() == 2) {
-    if (l.attrs().Int("axis", 0) != 0)
-      l.Refuse(fmt::format("axis {} of the indices: ONNX has 0 only", l.attrs().Int("axis")));
-    outputs.push_back(l.IndicesName(1, "index_element_type", TensorType::kInt64));
-    l.output(1).rank = l.input(0).rank;
+  if (l.layer().outputs.size() == 1) {
+    SetPool(l, l.Node("MaxPool", {x}, outputs));
+    return l.SameAs(0);
   }
-  SetPool(l, l.Node("MaxPool", {l.Use(0)}, outputs));
-  if (outputs.size() == 2) l.FinishIndices(outputs[1], 1);
+  const int64_t axis = l.attrs().Int("axis", 0);
+  const std::string indices = l.IndicesName(1, "index_element_type", TensorType::kInt64);
+  outputs.push_back(axis == 0 ? indices : l.Temporary("place"));
+  SetPool(l, l.Node("MaxPool", {x}, outputs));
+  if (axis != 0) {
+    constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+    const std::string dims =
+        l.Apply("Slice", {l.Apply("Shape", {x}), l.Int64Constant("from", {axis}), l.Int64Constant("to", {kEnd})});
+    const std::string count = l.Apply("ReduceProd", {dims});
+    l.Node("Mod", {outputs[1], count}, {indices});
+  }
+  l.FinishIndices(indices, 1);
+  l.output(1).rank = l.input(0).rank;
   l.SameAs(0);
 }
 

@@ -2,6 +2,8 @@
 // A body of a Loop, Scan or If while it is written: its own layers, and which of them stand for what outside.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +20,10 @@ class IrBodyWriter {
       : w_(w),
         graph_(graph),
         root_(scratch_.append_child(name)),
-        layers_(w.graph().writing(), graph, root_, &w.graph()) {}
+        layers_(w.graph().writing(), graph, root_, &w.graph()) {
+    if (layers_.depth() > kMostBodyDepth)
+      w.Refuse("", fmt::format("bodies stand in each other more than {} deep", kMostBodyDepth));
+  }
 
   const GraphProto& graph() const { return graph_; }
   std::string InputName(int i) const { return graph_.input(i).name(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What OpenVINO IR cannot say is refused by name: the messages.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "runtime/save_ir_test_util.h"
@@ -74,6 +75,20 @@ TEST(SaveIrRefused, BodiesAndDomains) {
           "its element type must be known"},
          {17, "g (float[2] x) => (float[2] y) { [mine] y = my.Op(x) }",
           "Op node \"mine\": IR has no layer for it (domain my)"}});
+}
+
+TEST(SaveIrRefused, BodiesAsDeepAsTheyAreRead) {
+  const auto nested = [](int depth) {
+    std::string node = "v0 = Neg(x)";
+    for (int i = 0; i < depth; ++i)
+      node = fmt::format(
+          "v{0} = If(c)<then_branch = t{0} () => (float[2] p{0}) {{ {1} p{0} = Neg(v{2}) }}, else_branch = e{0} () => "
+          "(float[2] q{0}) {{ q{0} = Neg(x) }}>",
+          i + 1, node, i);
+    return fmt::format("g (float[2] x, bool c) => (float[2] y) {{ {} y = Neg(v{}) }}", node, depth);
+  };
+  EXPECT_EQ(Read(ToIr(FromGraphText(nested(16)))).graph().output_size(), 1);
+  EXPECT_THAT(Refusal(nested(17)), testing::HasSubstr("If: bodies stand in each other more than 16 deep"));
 }
 
 TEST(SaveIrRefused, ElementTypes) {

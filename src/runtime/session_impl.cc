@@ -112,13 +112,12 @@ void Session::Impl::Optimize() {
   optimized = Runnable();
   types->AddCopy(Runnable().graph(), optimized->graph());
   try {
-    optimize_report = OptimizeGraphs(
-        *optimized, *types,
-        {.defaults_are_constant = true,
-         .flush_denormals = !options.denormals,
-         .least_fused = LeastFused(),
-         .threads = threads,
-         .least_grouped = LeastGrouped()});
+    optimize_report = OptimizeGraphs(*optimized, *types,
+                                     {.defaults_are_constant = true,
+                                      .flush_denormals = !options.denormals,
+                                      .least_fused = LeastFused(),
+                                      .threads = threads,
+                                      .least_grouped = LeastGrouped()});
   } catch (const Error&) {
     optimized.reset();  // planning says what is wrong
   }

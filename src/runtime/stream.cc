@@ -21,7 +21,8 @@ int BatchAxis(std::string_view what, const ValueDescription& value, std::string_
   if (batch.empty() || !value.shape) return kNoAxis;
   const auto first = std::ranges::find(*value.shape, batch, &ValueDescription::Dim::text);
   if (first == value.shape->end()) return kNoAxis;
-  if (std::ranges::count(*value.shape, batch, &ValueDescription::Dim::text) > 1) FailIo(what, value.name, fmt::format("has two dims {}", batch));
+  if (std::ranges::count(*value.shape, batch, &ValueDescription::Dim::text) > 1)
+    FailIo(what, value.name, fmt::format("has two dims {}", batch));
   return static_cast<int>(first - value.shape->begin());
 }
 
@@ -171,7 +172,8 @@ Value StreamGroup::Impl::ZerosFor(size_t input) const {
     fail(fmt::format("{} says no shape to make zeros of", described.type));
   Shape shape;
   for (const ValueDescription::Dim& dim : *described.shape) {
-    if (!dim.size && (batch_symbol.empty() || dim.text != batch_symbol)) fail(fmt::format("its dim {} is open", dim.text));
+    if (!dim.size && (batch_symbol.empty() || dim.text != batch_symbol))
+      fail(fmt::format("its dim {} is open", dim.text));
     shape.push_back(dim.size.value_or(1));
   }
   Tensor zeros(onnx_optim::DataTypeToTensorType(info->type().tensor_type().elem_type()), std::move(shape));

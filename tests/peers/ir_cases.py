@@ -181,6 +181,11 @@ case(
 )
 case("max_pool", lambda x: opset8.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [3, 2]).output(0), IMAGE)
 case("max_pool_indices", lambda x: opset8.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [3, 2]).output(1), IMAGE)
+case(
+    "max_pool_indices_of_planes",
+    lambda x: opset8.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [3, 2], axis=2).output(1),
+    IMAGE,
+)
 case("max_pool1", lambda x: opset1.max_pool(x, [2, 2], [1, 1], [1, 1], [3, 3], "ceil"), IMAGE)
 case("avg_pool", lambda x: opset8.avg_pool(x, [2, 2], [1, 1], [1, 1], [3, 3], True), IMAGE)
 case("avg_pool_include", lambda x: opset8.avg_pool(x, [2, 2], [1, 1], [1, 1], [3, 3], False), IMAGE)
