@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace ONNX_LIGHT_NAMESPACE {
 
 std::string CellText::Node(const std::string& call) {
