@@ -17,8 +17,10 @@ def machine():
 
 
 def results_path(subject):
-    """Where a bench writes what it measured today on this CPU."""
+    """Where a bench writes what it measured today on this CPU. Machines of one name differ: those without AVX-512 say so."""
     cpu = machine().lower().split()[1 if machine().startswith("AMD") else 0].strip("()")
+    if "avx512f" not in pathlib.Path("/proc/cpuinfo").read_text():
+        cpu += "-avx2"
     return pathlib.Path(__file__).parents[1] / "results" / f"{datetime.date.today().isoformat()}-{cpu}-{subject}.md"
 
 
