@@ -131,6 +131,12 @@ std::vector<int64_t> IrNodeWriter::Ints(std::string_view name) {
   const AttributeProto* attribute = Attribute(name);
   return attribute == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(attribute->ints());
 }
+std::vector<int64_t> IrNodeWriter::IntsOr(std::string_view name, size_t count, int64_t absent) {
+  std::vector<int64_t> values = Ints(name);
+  if (values.empty()) values.assign(count, absent);
+  if (values.size() != count) RefuseAttribute(name, fmt::format("must have {} elements, got {}", count, values.size()));
+  return values;
+}
 std::vector<float> IrNodeWriter::Floats(std::string_view name) {
   const AttributeProto* attribute = Attribute(name);
   return attribute == nullptr ? std::vector<float>() : std::vector<float>(attribute->floats());

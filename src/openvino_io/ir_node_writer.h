@@ -56,6 +56,8 @@ class IrNodeWriter {
   float Float(std::string_view name, float absent);
   std::string String(std::string_view name, std::string_view absent);
   std::vector<int64_t> Ints(std::string_view name);  // empty when absent
+  // `count` of them, `absent` each when there are none; refuses the node for another number.
+  std::vector<int64_t> IntsOr(std::string_view name, size_t count, int64_t absent);
   std::vector<float> Floats(std::string_view name);
   std::vector<std::string> Strings(std::string_view name);
   // Means nothing when the node only runs.

@@ -113,7 +113,9 @@ void CheckRoundMode(IrNodeWriter& w) {
 // x where it is positive; below, Elu of x / alpha is e^(x / alpha) - 1.
 void WriteCelu(IrNodeWriter& w) {
   const IrRef x = w.In(0);
-  const IrRef alpha = w.Scalar("alpha", w.Element(0), static_cast<double>(w.Float("alpha", 1)));
+  const float factor = w.Float("alpha", 1);
+  if (factor == 0) w.RefuseAttribute("alpha", "must not be 0");
+  const IrRef alpha = w.Scalar("alpha", w.Element(0), static_cast<double>(factor));
   const IrRef positive = w.Step("positive", "ReLU", "opset1", {x}, {}, *x.type);
   const IrRef negative = w.Binary("Minimum", x, w.Scalar("zero", w.Element(0), 0), *x.type);
   const IrRef scaled = w.Binary("Divide", negative, alpha, *x.type);
@@ -132,7 +134,9 @@ void WriteBitShift(IrNodeWriter& w) {
       type != TensorType::kUint64)
     w.Refuse("input 0 'X'", fmt::format("{} is not written, its shifts are others", onnx_optim::TensorTypeName(type)));
   const int64_t bits = onnx_optim::BitsOf(type);
-  const std::string layer = w.String("direction", "") == "LEFT" ? "BitwiseLeftShift" : "BitwiseRightShift";
+  const std::string direction = w.String("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") w.RefuseAttribute("direction", "must be LEFT or RIGHT");
+  const std::string layer = direction == "LEFT" ? "BitwiseLeftShift" : "BitwiseRightShift";
   const auto by = w.ConstantInts(1);
   if (by && std::ranges::all_of(*by, [&](int64_t n) { return n >= 0 && n < bits; }))
     return w.Finish(layer, "opset15", {w.In(0), w.In(1)}, kNumpy);

@@ -29,6 +29,7 @@ std::vector<IrRef> Along(IrNodeWriter& w, const IrRef& value) {
   if (!w.Has(1)) return inputs;
   const auto length = w.ConstantInts(1);
   if (!length || length->size() != 1) w.Refuse("input 1 'dft_length'", "must be constant");
+  if (length->front() < 1) w.Refuse("input 1 'dft_length'", fmt::format("is {}", length->front()));
   w.MarkUsed(1);
   inputs.push_back(w.Int64s("length", {length->front()}));
   return inputs;

@@ -53,10 +53,8 @@ void WriteCol2Im(IrNodeWriter& w) {
   const IrType size = w.Type(1);
   if (size.rank() != 1 || size.dims[0] != 2)
     w.Refuse("input 1 'image_shape'", "must have 2 elements: Col2Im is for images");
-  std::vector<int64_t> pads = w.Ints("pads"), strides = w.Ints("strides"), dilations = w.Ints("dilations");
-  pads.resize(4, 0);
-  strides.resize(2, 1);
-  dilations.resize(2, 1);
+  std::vector<int64_t> pads = w.IntsOr("pads", 4, 0);
+  const std::vector<int64_t> strides = w.IntsOr("strides", 2, 1), dilations = w.IntsOr("dilations", 2, 1);
   const std::vector<int64_t> end(pads.begin() + 2, pads.end());
   pads.resize(2);
   w.Finish("Col2Im", "opset15", {w.In(0), w.In(1), w.In(2)},

@@ -18,19 +18,11 @@ struct Window {
   std::string auto_pad;
 };
 
-std::vector<int64_t> ListOr(IrNodeWriter& w, std::string_view name, size_t count, int64_t absent) {
-  std::vector<int64_t> values = w.Ints(name);
-  if (values.empty()) values.assign(count, absent);
-  if (values.size() != count)
-    w.RefuseAttribute(name, fmt::format("must have {} elements, got {}", count, values.size()));
-  return values;
-}
-
 Window ReadWindow(IrNodeWriter& w, size_t axes) {
   Window window;
-  window.strides = ListOr(w, "strides", axes, 1);
-  window.dilations = ListOr(w, "dilations", axes, 1);
-  const std::vector<int64_t> pads = ListOr(w, "pads", 2 * axes, 0);
+  window.strides = w.IntsOr("strides", axes, 1);
+  window.dilations = w.IntsOr("dilations", axes, 1);
+  const std::vector<int64_t> pads = w.IntsOr("pads", 2 * axes, 0);
   window.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
   window.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
   const std::string auto_pad = w.String("auto_pad", "NOTSET");
@@ -118,7 +110,7 @@ void WriteConvTranspose(IrNodeWriter& w) {
   if (w.Attribute("output_shape") != nullptr) w.RefuseAttribute("output_shape", "must be said by pads");
   if (window.auto_pad.starts_with("same")) w.RefuseAttribute("auto_pad", "must be said by pads");
   IrData data = DataOf(window);
-  data.emplace_back("output_padding", IrText(ListOr(w, "output_padding", axes, 0)));
+  data.emplace_back("output_padding", IrText(w.IntsOr("output_padding", axes, 0)));
   Convolve(w, "ConvolutionBackpropData", std::move(data));
 }
 

@@ -117,6 +117,12 @@ TEST(SaveIrRefused, SignalsAndImages) {
           "g (float[1,2,8,8] x, float[2,4] r, int64[2] b) => (float[2,2,1,1] y) { [roi] y = RoiAlign<mode = "
           "\"max\">(x, r, b) }",
           "RoiAlign node \"roi\", attribute 'mode': the greatest of ROIAlign is another one"},
+         {17, "g (float[2,5,2] x) => (float[2,N,2] y) <int64 n = {-3}> { [dft] y = DFT(x, n) }",
+          "DFT node \"dft\", input 1 'dft_length': is -3"},
+         {18,
+          "g (float[1,12,6] x) => (float[1,3,4,5] y) <int64[2] s = {4, 5}, int64[2] b = {2, 2}> { [image] y = "
+          "Col2Im<strides = [2, 2, 2]>(x, s, b) }",
+          "Col2Im node \"image\", attribute 'strides': must have 2 elements, got 3"},
          {18,
           "g (float[1,8,6] x) => (float[1,1,4,5,6] y) <int64[3] s = {4, 5, 6}, int64[3] b = {2, 2, 2}> { [image] y "
           "= Col2Im(x, s, b) }",
