@@ -260,6 +260,9 @@ class Cli(unittest.TestCase):
             [PROGRAM, "run", str(IR / "model.xml"), "--random", "X_0=64,X_1=200000,H0_0=64,C0_0=64,lens_0=64"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(
+                signal.SIGINT, signal.SIG_DFL
+            ),  # shells ignore it for what they start aside
         )
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
