@@ -61,7 +61,7 @@ THREADS ?= 1
 bench-peers bench-quantised bench-rnn bench-sequence-map bench-shapes bench-models test-peers: peers
 peers: build
 	@test -x $(PEERS) || /usr/bin/python3 -m venv build/peers
-	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes numpy onnx onnxruntime openvino pytest onnx-shape-inference sympy tract
+	@$(PEERS) -m pip install --quiet --disable-pip-version-check ml_dtypes==0.6.0 numpy onnx onnxruntime openvino pytest onnx-shape-inference sympy tract
 	@cmake --install build/release --component python --prefix "$$($(PEERS) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
 
 bench-peers:

@@ -283,8 +283,7 @@ void IrNodeWriter::CheckAllUsed() const {
 
 void WriteNode(IrGraphWriter& graph, const NodeProto& node) {
   IrNodeWriter writer(graph, node);
-  const IrWriteDef* def =
-      FindIrWriter(node.domain() == "ai.onnx" ? "" : std::string_view(node.domain()), node.op_type());
+  const IrWriteDef* def = FindIrWriter(node.domain(), node.op_type(), writer.opset());
   if (def == nullptr) {
     writer.Refuse("", node.domain().empty()
                           ? "IR has no layer for it"

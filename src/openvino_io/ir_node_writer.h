@@ -129,9 +129,10 @@ struct IrWriteDef {
   std::string_view domain;  // "" for ai.onnx
   std::string_view op_type;
   void (*write)(IrNodeWriter&);
+  int64_t since = 1;  // in older versions of the operator set it says what IR has no layer for
 };
-// Null when IR has no layers for it.
-[[nodiscard]] const IrWriteDef* FindIrWriter(std::string_view domain, std::string_view op_type);
+// Null when IR has no layers for it in this version of the operator set. The domain may be said by either name.
+[[nodiscard]] const IrWriteDef* FindIrWriter(std::string_view domain, std::string_view op_type, int64_t opset);
 // All of them, by domain and name.
 [[nodiscard]] std::span<const IrWriteDef> IrWriteDefs();
 

@@ -8,10 +8,11 @@ namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
 // The axes that are transformed, as DFT counts them (before the axis of parts, or from there to the front), and to
-// which sizes; -1 for as it is.
+// which sizes; -1 for as it is. Sizes that are not constant are the value `computed`, a vector.
 struct Axes {
   std::vector<int64_t> axes, sizes;
-  explicit Axes(const IrLowering& l) {
+  std::string computed;
+  explicit Axes(IrLowering& l) {
     const auto given = l.ConstantInts(1);
     if (!given) l.Refuse("input 1 'axes' must be constant integers");
     for (const int64_t axis : *given) axes.push_back(axis < 0 ? axis - 1 : axis);
@@ -21,7 +22,10 @@ struct Axes {
     sizes.assign(axes.size(), -1);
     if (l.input_size() < 3) return;
     const auto lengths = l.ConstantInts(2);
-    if (!lengths) l.Refuse("input 2 'signal_size' must be constant integers");
+    if (!lengths) {
+      computed = l.Int64(2, true);
+      return;
+    }
     if (lengths->size() != axes.size())
       l.layer().Fail("input 2 'signal_size'", fmt::format("has {} elements for {} axes", lengths->size(), axes.size()));
     sizes = *lengths;
@@ -31,12 +35,26 @@ struct Axes {
 struct Ways {
   bool inverse = false, onesided = false;
 };
-// One axis of `value`; the result is `output`, or a new value when that is empty.
-std::string Transform(IrLowering& l, const std::string& value, int64_t axis, int64_t size, Ways ways,
+
+// The size that axis i is transformed to, of rank 0; empty for as it is.
+std::string Length(IrLowering& l, const Axes& given, size_t i, const std::string& value, Ways ways) {
+  const auto number = [&](const char* hint, int64_t n) {
+    return l.ScalarConstant(hint, TensorType::kInt64, static_cast<double>(n));
+  };
+  if (given.computed.empty()) return given.sizes[i] < 0 ? "" : number("length", given.sizes[i]);
+  const std::string size = l.Apply("Gather", {given.computed, number("place", static_cast<int64_t>(i))});
+  std::string own = l.Apply("Squeeze", {l.AxisSize(value, given.axes[i])});
+  // Half of the numbers, and the one in the middle.
+  if (ways.inverse && ways.onesided) own = l.Apply("Mul", {l.Apply("Sub", {own, number("one", 1)}), number("two", 2)});
+  return l.Apply("Where", {l.Apply("Less", {size, number("zero", 0)}), own, size});
+}
+
+// Axis i of `value`; the result is `output`, or a new value when that is empty.
+std::string Transform(IrLowering& l, const std::string& value, const Axes& given, size_t i, Ways ways,
                       std::string output = {}) {
   if (output.empty()) output = l.Temporary("dft");
-  const std::string length = size < 0 ? "" : l.ScalarConstant("length", TensorType::kInt64, static_cast<double>(size));
-  const std::string along = l.ScalarConstant("axis", TensorType::kInt64, static_cast<double>(axis));
+  const std::string length = Length(l, given, i, value, ways);
+  const std::string along = l.ScalarConstant("axis", TensorType::kInt64, static_cast<double>(given.axes[i]));
   NodeProto& node = l.Node("DFT", {value, length, along}, {output});
   if (ways.inverse) SetInt(node, "inverse", 1);
   if (ways.onesided) SetInt(node, "onesided", 1);
@@ -48,7 +66,7 @@ void LowerComplex(IrLowering& l, bool inverse) {
   std::string value = l.Use(0);
   for (size_t i = 0; i < given.axes.size(); ++i) {
     const std::string output = i + 1 == given.axes.size() ? l.output(0).name : "";
-    value = Transform(l, value, given.axes[i], given.sizes[i], {.inverse = inverse}, output);
+    value = Transform(l, value, given, i, {.inverse = inverse}, output);
   }
   l.SameAs(0);
 }
@@ -80,7 +98,7 @@ void LowerRdft(IrLowering& l) {
   std::string value = l.Apply("Unsqueeze", {l.Use(0), l.Int64Constant("parts", {-1})});
   for (size_t i = given.axes.size(); i-- > 0;) {
     const bool real = i + 1 == given.axes.size();
-    value = Transform(l, value, given.axes[i], given.sizes[i], {.onesided = real}, i == 0 ? l.output(0).name : "");
+    value = Transform(l, value, given, i, {.onesided = real}, i == 0 ? l.output(0).name : "");
   }
   l.output(0).type = l.input(0).type;
   if (l.input(0).rank >= 0) l.output(0).rank = l.input(0).rank + 1;
@@ -91,7 +109,7 @@ void LowerIrdft(IrLowering& l) {
   std::string value = l.Use(0);
   for (size_t i = 0; i < given.axes.size(); ++i) {
     const bool real = i + 1 == given.axes.size();
-    value = Transform(l, value, given.axes[i], given.sizes[i], {.inverse = true, .onesided = real});
+    value = Transform(l, value, given, i, {.inverse = true, .onesided = real});
   }
   l.Finish("Squeeze", {value, l.Int64Constant("parts", {-1})});
   l.output(0).type = l.input(0).type;

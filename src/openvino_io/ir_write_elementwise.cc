@@ -114,7 +114,8 @@ void CheckRoundMode(IrNodeWriter& w) {
 void WriteCelu(IrNodeWriter& w) {
   const IrRef x = w.In(0);
   const float factor = w.Float("alpha", 1);
-  if (factor == 0) w.RefuseAttribute("alpha", "must not be 0");
+  // Elu of what a negative alpha makes positive is that number.
+  if (!(factor > 0)) w.RefuseAttribute("alpha", fmt::format("must be more than 0, is {}", factor));
   const IrRef alpha = w.Scalar("alpha", w.Element(0), static_cast<double>(factor));
   const IrRef positive = w.Step("positive", "ReLU", "opset1", {x}, {}, *x.type);
   const IrRef negative = w.Binary("Minimum", x, w.Scalar("zero", w.Element(0), 0), *x.type);

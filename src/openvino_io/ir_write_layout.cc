@@ -181,6 +181,34 @@ void WriteReverseSequence(IrNodeWriter& w) {
       {{"batch_axis", std::to_string(w.Int("batch_axis", 1))}, {"seq_axis", std::to_string(w.Int("time_axis", 0))}});
 }
 
+namespace {
+
+// The axes that Pad names, counted from 0.
+std::vector<int64_t> PaddedAxes(IrNodeWriter& w) {
+  auto axes = w.ConstantInts(3);
+  if (!axes) w.Refuse("input 3 'axes'", "must be constant");
+  w.MarkUsed(3);
+  const int64_t rank = w.Rank(0);
+  for (int64_t& axis : *axes) {
+    const int64_t given = axis;
+    axis = w.Axis(given, w.Type(0));
+    if (axis < 0 || axis >= rank) w.Refuse("input 3 'axes'", fmt::format("{} is no axis of rank {}", given, rank));
+  }
+  return *axes;
+}
+
+// The pads of all axes: begins, then ends.
+std::vector<int64_t> OfAllAxes(std::span<const int64_t> pads, std::span<const int64_t> axes, int64_t rank) {
+  std::vector<int64_t> all(static_cast<size_t>(2 * rank), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    all[static_cast<size_t>(axes[i])] = pads[i];
+    all[static_cast<size_t>(axes[i] + rank)] = pads[i + axes.size()];
+  }
+  return all;
+}
+
+}  // namespace
+
 void WritePad(IrNodeWriter& w) {
   const std::string mode = w.String("mode", "constant");
   if (mode != "constant" && mode != "edge" && mode != "reflect")
@@ -188,20 +216,12 @@ void WritePad(IrNodeWriter& w) {
   std::optional<std::vector<int64_t>> pads = w.ListInts(1, "pads");
   IrRef begin, end;
   bool cuts = true;
+  std::vector<int64_t> axes;
   if (w.Has(3)) {
-    const auto axes = w.ConstantInts(3);
-    if (!axes || !pads || pads->size() != 2 * axes->size())
-      w.Refuse("input 3 'axes'", "it and the pads must be constant");
-    const int64_t rank = w.Rank(0);
-    std::vector<int64_t> all(static_cast<size_t>(2 * rank), 0);
-    for (size_t i = 0; i < axes->size(); ++i) {
-      const auto axis = static_cast<size_t>(w.Axis((*axes)[i], w.Type(0)));
-      if (axis >= static_cast<size_t>(rank))
-        w.Refuse("input 3 'axes'", fmt::format("{} is no axis of rank {}", (*axes)[i], rank));
-      all[axis] = (*pads)[i];
-      all[axis + static_cast<size_t>(rank)] = (*pads)[i + axes->size()];
-    }
-    pads = all;
+    axes = PaddedAxes(w);
+    if (pads && pads->size() != 2 * axes.size())
+      w.Refuse("input 1 'pads'", fmt::format("has {} numbers for {} axes", pads->size(), axes.size()));
+    if (pads) pads = OfAllAxes(*pads, axes, w.Rank(0));
   }
   if (pads) {
     const auto half = static_cast<std::ptrdiff_t>(pads->size() / 2);
@@ -215,6 +235,12 @@ void WritePad(IrNodeWriter& w) {
                                 {Vector(size), Vector(size)});
     begin = halves[0];
     end = halves[1];
+    if (w.Has(3)) {
+      const IrRef none = w.Int64s("none", std::vector<int64_t>(static_cast<size_t>(w.Rank(0)), 0));
+      const IrRef at = w.Int64s("axes", axes), axis = w.Int64("axis", 0);
+      begin = w.Step("begin", "ScatterUpdate", "opset3", {none, at, begin, axis}, {}, *none.type);
+      end = w.Step("end", "ScatterUpdate", "opset3", {none, at, end, axis}, {}, *none.type);
+    }
   }
   std::vector<IrRef> inputs{w.In(0), begin, end};
   if (w.Has(2) && mode == "constant") inputs.push_back(w.AsScalar(w.In(2)));

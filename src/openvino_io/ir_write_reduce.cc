@@ -146,6 +146,27 @@ void WriteEinsum(IrNodeWriter& w) {
   w.Finish("Einsum", "opset7", inputs, {{"equation", equation}});
 }
 
+namespace {
+
+// The further outputs of LayerNormalization: the mean and one over the root of the variance.
+void WriteMoments(IrNodeWriter& w, const std::vector<int64_t>& axes) {
+  const IrData keeps{{"keep_dims", "true"}};
+  const TensorType type = w.OutputType(w.Gives(1) ? 1 : 2).element;
+  const IrRef x = w.Converted(w.In(0), type), along = w.Int64s("axes", axes);
+  const IrType kept{.element = type, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
+  if (w.Gives(1)) w.FinishOutput(1, "ReduceMean", "opset1", {x, along}, keeps);
+  if (!w.Gives(2)) return;
+  const IrRef mean = w.Step("mean", "ReduceMean", "opset1", {x, along}, keeps, kept);
+  const IrRef centered = w.Binary("Subtract", x, mean, *x.type);
+  const IrRef square = w.Binary("Multiply", centered, centered, *x.type);
+  const IrRef variance = w.Step("variance", "ReduceMean", "opset1", {square, along}, keeps, kept);
+  const IrRef epsilon = w.Scalar("epsilon", type, static_cast<double>(w.Float("epsilon", 1e-5F)));
+  const IrRef root = w.Step("root", "Sqrt", "opset1", {w.Binary("Add", variance, epsilon, kept)}, {}, kept);
+  w.FinishOutput(2, "Divide", "opset1", {w.Scalar("one", type, 1), root}, kNumpy);
+}
+
+}  // namespace
+
 void WriteLayerNormalization(IrNodeWriter& w) {
   const int64_t axis = w.Int("axis", -1);
   w.Ignore("stash_type");  // how precise the sums are
@@ -154,6 +175,7 @@ void WriteLayerNormalization(IrNodeWriter& w) {
   const IrRef normalized = Mvn(w, x, axes, w.Float("epsilon", 1e-5F));
   const IrRef scale = w.In(1);
   FinishScaled(w, normalized, scale, w.Has(2) ? std::optional(w.In(2)) : std::nullopt);
+  if (w.Gives(1) || w.Gives(2)) WriteMoments(w, axes);
 }
 
 // x over the root of the mean of squares, in float where x is narrower.
@@ -180,10 +202,7 @@ void WriteInstanceNormalization(IrNodeWriter& w) {
   FinishScaled(w, normalized, scale, PerChannel(w, 2, rank));
 }
 
-// Before operator set 21 scale and bias are those of the groups, in IR of the channels.
 void WriteGroupNormalization(IrNodeWriter& w) {
-  if (w.opset() < 21)
-    w.Refuse("", fmt::format("in operator set {} scale and bias are of groups, in IR of channels", w.opset()));
   w.Ignore("stash_type");
   w.Finish("GroupNormalization", "opset12", {w.In(0), w.In(1), w.In(2)},
            {{"num_groups", std::to_string(w.Int("num_groups", 1))}, {"epsilon", IrText(w.Float("epsilon", 1e-5F))}});

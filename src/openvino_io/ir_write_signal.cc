@@ -28,10 +28,10 @@ std::vector<IrRef> Along(IrNodeWriter& w, const IrRef& value) {
   std::vector<IrRef> inputs{value, w.Int64s("axis", {at})};
   if (!w.Has(1)) return inputs;
   const auto length = w.ConstantInts(1);
-  if (!length || length->size() != 1) w.Refuse("input 1 'dft_length'", "must be constant");
-  if (length->front() < 1) w.Refuse("input 1 'dft_length'", fmt::format("is {}", length->front()));
+  if (length && (length->size() != 1 || length->front() < 1))
+    w.Refuse("input 1 'dft_length'", "must be one number above 0");  // -1 is the axis's size in IR
   w.MarkUsed(1);
-  inputs.push_back(w.Int64s("length", {length->front()}));
+  inputs.push_back(length ? w.Int64s("length", *length) : w.Converted(w.Reshaped(w.In(1), {1}), TensorType::kInt64));
   return inputs;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "model/domain.h"
 #include "openvino_io/ir_reader.h"
 #include "openvino_io/ir_write_functions.h"
 
@@ -68,7 +69,8 @@ constexpr std::array kOperators{
     IrWriteDef{"", "Greater", WriteSameLayer},
     IrWriteDef{"", "GreaterOrEqual", WriteSameLayer},
     IrWriteDef{"", "GridSample", WriteGridSample},
-    IrWriteDef{"", "GroupNormalization", WriteGroupNormalization},
+    // Of older versions scale and bias are those of the groups, in IR of the channels.
+    IrWriteDef{"", "GroupNormalization", WriteGroupNormalization, 21},
     IrWriteDef{"", "HardSigmoid", WriteHardSigmoid},
     IrWriteDef{"", "HardSwish", WriteSameLayer},
     IrWriteDef{"", "Hardmax", WriteHardmax},
@@ -169,10 +171,10 @@ static_assert(std::ranges::is_sorted(kOperators, {}, KeyOf));
 
 }  // namespace
 
-const IrWriteDef* FindIrWriter(std::string_view domain, std::string_view op_type) {
-  const std::pair key(domain, op_type);
+const IrWriteDef* FindIrWriter(std::string_view domain, std::string_view op_type, int64_t opset) {
+  const std::pair key(Domain(domain), op_type);
   const auto* found = std::ranges::lower_bound(kOperators, key, {}, KeyOf);
-  return found == kOperators.end() || KeyOf(*found) != key ? nullptr : found;
+  return found == kOperators.end() || KeyOf(*found) != key || opset < found->since ? nullptr : found;
 }
 
 std::span<const IrWriteDef> IrWriteDefs() { return kOperators; }

@@ -53,15 +53,17 @@ IrRef Grouped(IrNodeWriter& w, int64_t groups) {
   return w.Reshaped(w.In(1), dims);
 }
 
-void Convolve(IrNodeWriter& w, std::string_view name, IrData data) {
+// `sizes` of the output, when it is them that are given.
+void Convolve(IrNodeWriter& w, std::string_view name, IrData data, const std::vector<int64_t>& sizes = {}) {
   const int64_t rank = w.Rank(1), groups = w.Int("group", 1);
   if (groups < 1) w.RefuseAttribute("group", "must be 1 or more");
   w.Ignore("kernel_shape");  // as the weights have it
   const bool grouped = groups != 1;
   const std::string type = fmt::format("{}{}", grouped ? "Group" : "", name);
-  const IrRef x = w.In(0), weights = grouped ? Grouped(w, groups) : w.In(1);
-  if (!w.Has(2)) return w.Finish(type, "opset1", {x, weights}, std::move(data));
-  const IrRef result = w.Step("convolution", type, "opset1", {x, weights}, std::move(data), w.OutputType(0));
+  std::vector<IrRef> inputs{w.In(0), grouped ? Grouped(w, groups) : w.In(1)};
+  if (!sizes.empty()) inputs.push_back(w.Int64s("sizes", sizes));
+  if (!w.Has(2)) return w.Finish(type, "opset1", std::move(inputs), std::move(data));
+  const IrRef result = w.Step("convolution", type, "opset1", std::move(inputs), std::move(data), w.OutputType(0));
   std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
   shape[1] = -1;
   w.Finish("Add", "opset1", {result, w.Reshaped(w.In(2), shape)}, {{"auto_broadcast", "numpy"}});
@@ -82,6 +84,21 @@ void ReduceSpatial(IrNodeWriter& w, std::string_view type) {
 
 bool AllAre(const std::vector<int64_t>& values, int64_t value) {
   return std::ranges::all_of(values, [value](int64_t v) { return v == value; });
+}
+
+// Pads that make the output of a transposed convolution as large as the strides make its input, which IR says only
+// beside an output shape.
+void CutToStrides(IrNodeWriter& w, Window& window, const std::vector<int64_t>& output_padding) {
+  const std::vector<int64_t> weights = w.Type(1).dims;
+  for (size_t i = 0; i < window.strides.size(); ++i) {
+    const int64_t kernel = weights[i + 2];
+    if (kernel < 0) w.Refuse("input 1 'W'", "its dims must be known where auto_pad is SAME");
+    const int64_t cut = (kernel - 1) * window.dilations[i] + 1 + output_padding[i] - window.strides[i];
+    if (cut < 0) w.RefuseAttribute("auto_pad", fmt::format("stride {} is beyond the kernel", window.strides[i]));
+    window.begin[i] = window.auto_pad == "same_upper" ? cut / 2 : cut - cut / 2;
+    window.end[i] = cut - window.begin[i];
+  }
+  window.auto_pad = "explicit";
 }
 
 // Every size that constant scales give is whole before it is rounded.
@@ -106,12 +123,20 @@ void WriteConv(IrNodeWriter& w) { Convolve(w, "Convolution", DataOf(ReadWindow(w
 
 void WriteConvTranspose(IrNodeWriter& w) {
   const size_t axes = SpatialAxes(w, 1);
-  const Window window = ReadWindow(w, axes);
-  if (w.Attribute("output_shape") != nullptr) w.RefuseAttribute("output_shape", "must be said by pads");
-  if (window.auto_pad.starts_with("same")) w.RefuseAttribute("auto_pad", "must be said by pads");
+  Window window = ReadWindow(w, axes);
+  const std::vector<int64_t> padding = w.IntsOr("output_padding", axes, 0);
+  std::vector<int64_t> sizes;
+  if (w.Attribute("output_shape") != nullptr) {
+    sizes = w.IntsOr("output_shape", axes, 0);
+    if (!AllAre(padding, 0)) w.RefuseAttribute("output_padding", "must be 0 beside an output_shape");
+    // What is cut on both sides follows from the sizes; of an odd number IR has one more in front for "same_upper".
+    window.auto_pad = window.auto_pad == "same_upper" ? "same_lower" : "same_upper";
+  } else if (window.auto_pad.starts_with("same")) {
+    CutToStrides(w, window, padding);
+  }
   IrData data = DataOf(window);
-  data.emplace_back("output_padding", IrText(w.IntsOr("output_padding", axes, 0)));
-  Convolve(w, "ConvolutionBackpropData", std::move(data));
+  data.emplace_back("output_padding", IrText(padding));
+  Convolve(w, "ConvolutionBackpropData", std::move(data), sizes);
 }
 
 // Windows that begin behind the data are none, which is "ceil_torch" in IR.

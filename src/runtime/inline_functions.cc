@@ -64,7 +64,9 @@ bool HasBodies(const NodeProto& node) {
 
 class Inliner {
  public:
-  explicit Inliner(ModelProto& model) : model_(model) {
+  using Keep = bool (*)(std::string_view, std::string_view, int64_t);
+
+  Inliner(ModelProto& model, Keep keep) : model_(model), keep_(keep) {
     for (const FunctionProto& function : model.functions())
       functions_.emplace(Key(Domain(function.domain()), function.name(), function.overload()), &function);
   }
@@ -85,6 +87,10 @@ class Inliner {
   const FunctionProto* Find(const NodeProto& node) const {
     const auto it = functions_.find(Key(Domain(node.domain()), node.op_type(), node.overload()));
     return it == functions_.end() ? nullptr : it->second;
+  }
+
+  bool Keeps(const NodeProto& node) const {
+    return keep_ != nullptr && keep_(node.domain(), node.op_type(), OpsetOf(model_, Domain(node.domain())));
   }
 
   // Nodes of a graph and its bodies, and the functions they call; a call counts as no node of its own.
@@ -174,7 +180,7 @@ class Inliner {
         replace_by(Instantiate(*function, node, path));
         continue;
       }
-      if (const OpDef* op = OpWithBody(model_, node)) {
+      if (const OpDef* op = OpWithBody(model_, node); op != nullptr && !Keeps(node)) {
         replace_by(InstantiateOp(*op, node, path));
         continue;
       }
@@ -301,6 +307,7 @@ class Inliner {
   }
 
   ModelProto& model_;
+  Keep keep_;
   std::map<Key, const FunctionProto*> functions_;
   std::unordered_set<const FunctionProto*> checked_;
   int64_t instances_ = 0;
@@ -313,6 +320,9 @@ bool NeedsInlining(const ModelProto& model) {
   return !model.functions().empty() || HasOpWithBody(model, model.graph().node(), 0);
 }
 
-std::vector<InlinedCall> InlineFunctions(ModelProto& model) { return Inliner(model).Run(); }
+std::vector<InlinedCall> InlineFunctions(ModelProto& model, bool (*keep)(std::string_view domain,
+                                                                         std::string_view op_type, int64_t opset)) {
+  return Inliner(model, keep).Run();
+}
 
 }  // namespace ONNX_LIGHT_NAMESPACE

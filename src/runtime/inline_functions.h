@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnx_proto/onnx.h"
@@ -25,7 +26,10 @@ struct InlinedCall {
 // the model has no functions. Values inside get a prefix of their own, nodes the caller's name; those with bodies keep
 // the path they had, having got a name if they had none. Returns the calls. Throws InvalidArgument
 // for functions that call themselves and for more than kMaxExpandedNodes nodes, Unsupported when a function imports
-// another version of an operator set than the model and an operator it uses differs between the two.
-std::vector<InlinedCall> InlineFunctions(ModelProto& model);
+// another version of an operator set than the model and an operator it uses differs between the two. Operators with a
+// body for which `keep` is true, when it is given, stay as they are.
+std::vector<InlinedCall> InlineFunctions(ModelProto& model,
+                                         bool (*keep)(std::string_view domain, std::string_view op_type,
+                                                      int64_t opset) = nullptr);
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -8,6 +8,7 @@
 #include "graph/captures.h"
 #include "graph/graph_index.h"
 #include "model/domain.h"
+#include "openvino_io/ir_node_writer.h"
 #include "openvino_io/ir_standard.h"
 #include "ops/infer_node.h"
 #include "ops/op_def.h"
@@ -154,11 +155,18 @@ void CheckNodes(const ModelProto& model, const GraphProto& graph) {
   }
 }
 
+// All but the operators that IR has a layer for, though here they are written as nodes of others.
+void WriteOut(ModelProto& model) {
+  static_cast<void>(InlineFunctions(model, [](std::string_view domain, std::string_view op_type, int64_t opset) {
+    return FindIrWriter(domain, op_type, opset) != nullptr;
+  }));
+}
+
 // Calls write(model, types) for the model made ready.
 template <class Fn>
 auto Prepared(const ModelProto& model, bool lower, Fn write) {
   ModelProto copy = model;
-  if (NeedsInlining(copy)) static_cast<void>(InlineFunctions(copy));
+  if (NeedsInlining(copy)) WriteOut(copy);
   CheckNodes(copy, copy.graph());
   MakeDense(*copy.mutable_graph());
   if (lower) LegacyLayersToOnnx(copy);
@@ -169,7 +177,7 @@ auto Prepared(const ModelProto& model, bool lower, Fn write) {
     DecidedBranches decided(copy, types, captures);
     if (!decided.MakeCalls() && (!lower || ExpandRecurrent(copy, types) == 0))
       return write(copy, InferredIrTypes(types));
-    static_cast<void>(InlineFunctions(copy));
+    WriteOut(copy);
   }
 }
 

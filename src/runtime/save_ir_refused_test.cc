@@ -96,6 +96,8 @@ TEST(SaveIrRefused, ElementTypes) {
           "graph input \"x\": IR has no element type uint2"},
          {25, "g (float[4] x) => (float8e5m2fnuz[4] y) { [cast] y = Cast<to = 20>(x) }",
           "Cast node \"cast\", output 0 (\"y\"): IR has no element type float8e5m2fnuz"},
+         {12, "g (float[2] x) => (float[2] y) { [celu] y = Celu<alpha = -0.5>(x) }",
+          "Celu node \"celu\", attribute 'alpha': must be more than 0, is -0.5"},
          {17, "g (int32[2] x, float[2] e) => (int32[2] y) { [pow] y = Pow(x, e) }",
           "Pow node \"pow\": Power has one type, the base is int32 and the exponent float"}});
 }
@@ -109,8 +111,8 @@ TEST(SaveIrRefused, SignalsAndImages) {
           "STFT node \"frames\", input 0 'signal': must be real, of rank 3"},
          {17, "g (float[2,5,P] x) => (float[2,5,2] y) { [dft] y = DFT(x) }",
           "DFT node \"dft\", input 0: its last dim must be known"},
-         {17, "g (float[2,5,2] x, int64 n) => (float[2,N,2] y) { [dft] y = DFT(x, n) }",
-          "DFT node \"dft\", input 1 'dft_length': must be constant"},
+         {20, "g (float[2,5,2] x, int64 a) => (float[2,5,2] y) { [dft] y = DFT(x, \"\", a) }",
+          "DFT node \"dft\", input 2 'axis': must be constant"},
          {20, "g (float[1,2,4,5,6] x, float[1,3,3,3,3] g) => (float[1,2,3,3,3] y) { [grid] y = GridSample(x, g) }",
           "GridSample node \"grid\", input 0 'X': GridSample is for images, rank 4, it has 5"},
          {16,
@@ -118,7 +120,7 @@ TEST(SaveIrRefused, SignalsAndImages) {
           "\"max\">(x, r, b) }",
           "RoiAlign node \"roi\", attribute 'mode': the greatest of ROIAlign is another one"},
          {17, "g (float[2,5,2] x) => (float[2,N,2] y) <int64 n = {-3}> { [dft] y = DFT(x, n) }",
-          "DFT node \"dft\", input 1 'dft_length': is -3"},
+          "DFT node \"dft\", input 1 'dft_length': must be one number above 0"},
          {18,
           "g (float[1,12,6] x) => (float[1,3,4,5] y) <int64[2] s = {4, 5}, int64[2] b = {2, 2}> { [image] y = "
           "Col2Im<strides = [2, 2, 2]>(x, s, b) }",
@@ -161,13 +163,13 @@ TEST(SaveIrRefused, WhatNoLayerSays) {
           "ceil_mode = 1, count_include_pad = 1>(x) }",
           "AveragePool node \"pool\", attribute 'ceil_mode': with count_include_pad it is not what AvgPool does"},
          {17,
-          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,9] y) { [conv] y = ConvTranspose<output_shape = [9]>(x, w) "
-          "}",
-          "ConvTranspose node \"conv\", attribute 'output_shape': must be said by pads"},
+          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,9] y) { [conv] y = ConvTranspose<output_shape = [9], "
+          "output_padding = [1]>(x, w) }",
+          "ConvTranspose node \"conv\", attribute 'output_padding': must be 0 beside an output_shape"},
          {17,
-          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,5] y) { [conv] y = ConvTranspose<auto_pad = "
-          "\"SAME_UPPER\">(x, w) }",
-          "ConvTranspose node \"conv\", attribute 'auto_pad': must be said by pads"},
+          "g (float[1,2,5] x, float[2,2,3] w) => (float[1,2,20] y) { [conv] y = ConvTranspose<strides = [4], auto_pad "
+          "= \"SAME_UPPER\">(x, w) }",
+          "ConvTranspose node \"conv\", attribute 'auto_pad': stride 4 is beyond the kernel"},
          {17,
           "g (float[1,2,5] x, float[2] s) => (float[1,2,5] y) { [norm] y, m, v = BatchNormalization<training_mode = "
           "1>(x, s, s, s, s) }",
@@ -177,7 +179,11 @@ TEST(SaveIrRefused, WhatNoLayerSays) {
          {19, "g (float[4] x) => (float[M] y) <int64[2] p = {1, 1}> { [pad] y = Pad<mode = \"wrap\">(x, p) }",
           "Pad node \"pad\", attribute 'mode': Pad knows constant, edge and reflect, not \"wrap\""},
          {18, "g (float[4,5] x, int64[2] p, int64[1] a) => (float[M,5] y) { [pad] y = Pad(x, p, \"\", a) }",
-          "Pad node \"pad\", input 3 'axes': it and the pads must be constant"},
+          "Pad node \"pad\", input 3 'axes': must be constant"},
+         {18,
+          "g (float[4,5] x) => (float[M,5] y) <int64[2] p = {1, 1}, int64[2] a = {0, 1}> { [pad] y = Pad(x, p, \"\", "
+          "a) }",
+          "Pad node \"pad\", input 1 'pads': has 2 numbers for 2 axes"},
          {10, "g (float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> { [size] y = Resize(x, s) }",
           "Resize node \"size\": Resize of operator set 10 is not Interpolate"},
          {18,

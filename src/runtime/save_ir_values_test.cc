@@ -13,14 +13,14 @@ namespace {
 
 struct Case {
   int opset;
-  const char* graph;
+  std::string graph;
   std::vector<std::string> layers;
 };
 
-// Numbers between -1 and 1 that do not repeat soon, whole ones between 0 and 6.
+// Numbers between -1 and 1 that do not repeat soon, whole ones between 0 and 6; dims that are not known are 3.
 Value FeedFor(const ValueDescription& input, int seed) {
   Shape shape;
-  for (const ValueDescription::Dim& dim : input.shape.value()) shape.push_back(dim.size.value());
+  for (const ValueDescription::Dim& dim : input.shape.value()) shape.push_back(dim.size.value_or(3));
   const auto filled = [&]<class T>(T) {
     Tensor tensor(kTensorTypeOf<T>, shape);
     for (int64_t i = 0; i < tensor.NumElements(); ++i)
@@ -66,6 +66,9 @@ TEST(SaveIrValues, FourierTransforms) {
   Check({{17, "g (float[2,5,2] x) => (float[2,5,2] y) { y = DFT(x) }", {"DFT"}},
          {20, "g (float[2,5,2] x, int64 n) => (float[2,5,2] y) <int64 a = {-3}> { y = DFT(x, \"\", a) }", {"DFT"}},
          {17, "g (float[2,5,2] x) => (float[2,7,2] y) <int64 n = {7}> { y = DFT<inverse = 1>(x, n) }", {"IDFT"}},
+         {17,
+          "g (float[2,5,2] x, float[N] s) => (float[2,N,2] y) { n = Size(s) y = DFT(x, n) }",
+          {"ShapeOf", "ReduceProd", "Reshape", "DFT"}},
          {17, "g (float[2,5,1] x) => (float[2,3,2] y) { y = DFT<onesided = 1>(x) }", {"Squeeze", "RDFT"}},
          {17,
           "g (double[2,5,1] x) => (double[2,3,2] y) <int64 n = {4}> { y = DFT<onesided = 1>(x, n) }",
@@ -78,6 +81,42 @@ TEST(SaveIrValues, FourierTransforms) {
          {17,
           "g (float[2,20,1] x) => (float[2,N,3,2] y) <int64 s = {2}, int64 l = {4}> { y = STFT(x, s, \"\", l) }",
           {"Reshape", "Reshape", "Reshape", "Broadcast", "Squeeze", "STFT"}}});
+}
+
+// What is given besides pads: sizes of the output, or that it is as large as the strides make it.
+TEST(SaveIrValues, ConvTransposeCut) {
+  const auto graph = [](const std::string& attributes) {
+    return "g (float[1,2,5] x, float[2,3,4] w) => (float[1,3,N] y) { y = ConvTranspose<" + attributes + ">(x, w) }";
+  };
+  const std::vector<std::string> layers = {"ConvolutionBackpropData"};
+  Check({{17, graph("strides = [2], output_shape = [9]"), layers},
+         {17, graph("strides = [2], output_shape = [9], auto_pad = \"SAME_UPPER\""), layers},
+         {17, graph("strides = [2], output_shape = [9], auto_pad = \"SAME_LOWER\""), layers},
+         {17, graph("strides = [3], auto_pad = \"SAME_UPPER\""), layers},
+         {17, graph("strides = [3], auto_pad = \"SAME_LOWER\", dilations = [2], output_padding = [1]"), layers}});
+}
+
+TEST(SaveIrValues, PadOfSomeAxes) {
+  Check({{18,
+          "g (float[2,3,4] x) => (float[2,N,M] y) <int64[4] p = {1, 0, 2, -1}, int64[2] a = {-1, 1}> { y = Pad(x, p, "
+          "\"\", a) }",
+          {"Pad"}},
+         {18,
+          "g (float[2,3,4] x, float[N] s) => (float[2,3,M] y) <int64[1] a = {-1}> { n = Shape(s) p = Concat<axis = "
+          "0>(n, n) y = Pad(x, p, \"\", a) }",
+          {"ShapeOf", "Concat", "Split", "ScatterUpdate", "ScatterUpdate", "Pad"}}});
+}
+
+TEST(SaveIrValues, Normalizations) {
+  Check({{21,
+          "g (float[2,4,3] x, float[4] s, float[4] b) => (float[2,4,3] y) { y = GroupNormalization<num_groups = 2>(x, "
+          "s, b) }",
+          {"GroupNormalization"}},
+         {17,
+          "g (float[2,3,4] x, float[3,4] s) => (float[2,3,4] y, float[2,1,1] m, float[2,1,1] d) { y, m, d = "
+          "LayerNormalization<axis = 1>(x, s) }",
+          {"MVN", "Multiply", "ReduceMean", "ReduceMean", "Subtract", "Multiply", "ReduceMean", "Add", "Sqrt",
+           "Divide"}}});
 }
 
 TEST(SaveIrValues, ImagesAndBoxes) {

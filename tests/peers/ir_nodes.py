@@ -15,17 +15,11 @@ import sys
 import tempfile
 
 import numpy as np
+from expected import reasons
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python" / "tests"))
 CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 2}
 FOUR_BITS = ("int4", "uint4", "float4_e2m1fn")
-KNOWN = pathlib.Path(__file__).with_suffix(".txt")
-
-
-def known_differences():
-    """{name: reason}"""
-    lines = KNOWN.read_text().splitlines() if KNOWN.exists() else []
-    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def packed(values):
@@ -143,7 +137,7 @@ def main(words):
     words = [word for word in words if word != "-v"]
     names = [n for n, reason in MANIFEST.items() if not reason and (not words or any(w in n for w in words))]
     suite()
-    known, counts, unexpected = known_differences(), collections.Counter(), 0
+    known, counts, unexpected = reasons(__file__), collections.Counter(), 0
     for name, kind, text in results(names):
         counts[kind] += 1
         expected = name in known and kind == "openvino"
