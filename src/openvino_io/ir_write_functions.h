@@ -12,6 +12,9 @@ void WriteConstant(IrNodeWriter& w);
 // Unary and binary ones, whose layer the table of layers names.
 void WriteSameLayer(IrNodeWriter& w);
 
+// ir_write_attention.cc
+void WriteAttention(IrNodeWriter& w);
+
 // ir_write_elementwise.cc
 void WriteBitShift(IrNodeWriter& w);
 void WriteCast(IrNodeWriter& w);

@@ -23,6 +23,7 @@ constexpr std::array kOperators{
     IrWriteDef{"", "Asinh", WriteSameLayer},
     IrWriteDef{"", "Atan", WriteSameLayer},
     IrWriteDef{"", "Atanh", WriteSameLayer},
+    IrWriteDef{"", "Attention", WriteAttention},
     IrWriteDef{"", "AveragePool", WriteAveragePool},
     IrWriteDef{"", "BatchNormalization", WriteBatchNormalization},
     IrWriteDef{"", "BitShift", WriteBitShift},

@@ -26,12 +26,13 @@ Value FeedFor(const ValueDescription& input, int seed) {
     for (int64_t i = 0; i < tensor.NumElements(); ++i)
       tensor.MutableView<T>()[static_cast<size_t>(i)] =
           std::is_floating_point_v<T> ? static_cast<T>(std::sin(1.7 * static_cast<double>(i) + seed))
-                                      : static_cast<T>((i * 5 + seed) % 7);
+                                      : static_cast<T>((i * 5 + seed) % 7 % (std::is_same_v<T, bool> ? 2 : 7));
     return Value(tensor);
   };
   if (input.type == "tensor(int64)") return filled(int64_t());
   if (input.type == "tensor(uint8)") return filled(uint8_t());
   if (input.type == "tensor(double)") return filled(double());
+  if (input.type == "tensor(bool)") return filled(bool());
   return filled(float());
 }
 
@@ -44,21 +45,26 @@ std::vector<double> Numbers(const Value& value) {
   return widened(tensor.View<float>());
 }
 
+// Both give the same.
+void CheckSame(const ModelProto& model, const ModelProto& other) {
+  const Session before = Session::FromModel(model), after = Session::FromModel(other);
+  ValueMap feeds;
+  for (const ValueDescription& input : before.inputs())
+    feeds[input.name] = FeedFor(input, static_cast<int>(feeds.size()));
+  const ValueMap expected = before.Run(feeds), got = after.Run(feeds);
+  for (const auto& [name, value] : expected) {
+    EXPECT_EQ(got.at(name).TypeString(), value.TypeString()) << name;
+    EXPECT_THAT(Numbers(got.at(name)), testing::Pointwise(testing::DoubleNear(1e-5), Numbers(value))) << name;
+  }
+}
+
 void Check(std::initializer_list<Case> cases) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.graph);
     const ModelProto model = FromGraphText(c.graph, c.opset);
     const IrFiles files = ToIr(model);
     EXPECT_THAT(Layers(files.xml), testing::ElementsAreArray(c.layers));
-    const Session before = Session::FromModel(model), after = Session::FromModel(Read(files));
-    ValueMap feeds;
-    for (const ValueDescription& input : before.inputs())
-      feeds[input.name] = FeedFor(input, static_cast<int>(feeds.size()));
-    const ValueMap expected = before.Run(feeds), got = after.Run(feeds);
-    for (const auto& [name, value] : expected) {
-      EXPECT_EQ(got.at(name).TypeString(), value.TypeString()) << name;
-      EXPECT_THAT(Numbers(got.at(name)), testing::Pointwise(testing::DoubleNear(1e-5), Numbers(value))) << name;
-    }
+    CheckSame(model, Read(files));
   }
 }
 
@@ -117,6 +123,32 @@ TEST(SaveIrValues, Normalizations) {
           "LayerNormalization<axis = 1>(x, s) }",
           {"MVN", "Multiply", "ReduceMean", "ReduceMean", "Subtract", "Multiply", "ReduceMean", "Add", "Sqrt",
            "Divide"}}});
+}
+
+// Heads as an axis and side by side, fewer of keys, a cache, masks, windows, and queries that see nothing.
+TEST(SaveIrValues, Attention) {
+  const auto check = [](const std::string& graph) {
+    SCOPED_TRACE(graph);
+    const ModelProto model = FromGraphText(graph, 25);
+    const IrFiles files = ToIr(model);
+    EXPECT_THAT(Layers(files.xml), testing::Not(testing::Contains("Attention")));
+    CheckSame(model, Read(files));
+  };
+  check("g (float[2,4,3,5] q, float[2,2,4,5] k, float[2,2,4,6] v) => (float[2,4,3,6] y) { y = Attention(q, k, v) }");
+  check(
+      "g (float[2,3,8] q, float[2,4,4] k, float[2,4,6] v, bool[2,1,3,4] m) => (float[2,3,12] y, float[2,4,3,4] s) { y, "
+      "\"\", \"\", s = Attention<q_num_heads = 4, kv_num_heads = 2, softcap = 0.7, qk_matmul_output_mode = 3>(q, k, v, "
+      "m) }");
+  check(
+      "g (float[2,2,3,4] q, float[2,2,3,4] k, float[2,2,3,4] v, float[3,4] m, float[2,2,2,4] a, float[2,2,2,4] b) => "
+      "(float[2,2,3,4] y, float[2,2,5,4] c, float[2,2,5,4] d) { y, c, d = Attention<is_causal = 1, scale = 0.3>(q, k, "
+      "v, m, a, b) }");
+  check(
+      "g (float[2,1,5,2] q, float[2,1,6,2] k, float[2,1,6,2] v, int64[2] n) => (float[2,1,5,2] y) { y = "
+      "Attention<left_window_size = 1, right_window_size = 0>(q, k, v, \"\", \"\", \"\", n) }");
+  check(
+      "g (double[1,2,3,4] q, double[1,2,3,4] k, double[1,2,3,4] v) => (double[1,2,3,4] y, double[1,2,3,3] s) { y, "
+      "\"\", \"\", s = Attention<qk_matmul_output_mode = 1, softcap = 2.0>(q, k, v) }");
 }
 
 TEST(SaveIrValues, ImagesAndBoxes) {
