@@ -58,12 +58,13 @@ struct LeftRows {
   }
 
   // Panels are used by all rows before the next ones, of `size` numbers: by the time those are needed the first tiles
-  // have asked for them, a part each, and the later ones for rows to come.
+  // have asked for them, a part each, and the later ones for rows to come. A tile of one part that meets its panel once
+  // reads it from front to back, which the hardware sees coming.
   template <int kRows, int kParts>
   LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t size, const Walk& walk) const {
     const auto here = reinterpret_cast<uintptr_t>(b);
     const int64_t bytes = size * static_cast<int64_t>(sizeof(S)), part = row / kRows * kParts * k * kLineBytes;
-    if (walk.rows > kRows && part < bytes) return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
+    if ((walk.rows > kRows || kParts > 1) && part < bytes) return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
     if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
     return {here, 0};
   }
