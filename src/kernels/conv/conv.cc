@@ -168,17 +168,25 @@ bool PackedConv<T>::RunDnn(const OnnxseqDnn& dnn, const Plan& plan, int64_t imag
   }
 }
 
-// By planes, or where padding is out of all proportion, and not written out, by the definition; the pool last.
+// By channels or by planes, or where padding is out of all proportion, and not written out, by the definition; the pool
+// last.
 template <class T>
 ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
-                                   ThreadTeam* team, int threads) const {
+                                   ThreadTeam* team, int threads, ConvMethod wish) const {
   const auto [groups, in_channels, out_channels] = sizes_;
   const PlaneTiles tiles(window, kPlaneNumbers / (in_channels + out_channels));
   const int64_t planes = batch * groups * out_channels, out = window.OutSize();
   const bool pools = !epilogue.pool.kernel.empty();
   const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? planes * out : 0);
   T* const to = pools ? unpooled.get() : y;
-  if (tiles.justified) {
+  ConvMethod method = ConvMethod::kOwn;
+  if (wish != ConvMethod::kPlanes && in_channels * out_channels == 1 && DepthwiseConv<T>::Fits(groups, window)) {
+    method = ConvMethod::kDepthwise;
+    std::call_once(depthwise_once_,
+                   [&] { depthwise_ = DepthwiseConv<T>(groups, window.KernelSize(), w_, bias_, flush_denormals_); });
+    depthwise_.Run(batch, window, epilogue.activation, x, to, team, threads);
+  } else if (tiles.justified) {
+    method = ConvMethod::kPlanes;
     std::call_once(planes_once_, [&] {
       planes_ = PlaneConv<T>(groups, in_channels, out_channels, window.KernelSize(), w_, flush_denormals_);
     });
@@ -187,7 +195,6 @@ ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const Co
     ConvReference(batch, groups, in_channels, out_channels, window, x, w_, bias_, to);
     if (epilogue.activation) ApplyActivation(*epilogue.activation, planes * out, to, to);
   }
-  const ConvMethod method = tiles.justified ? ConvMethod::kPlanes : ConvMethod::kOwn;
   if (!pools || StopRequested()) return method;
   Window pool{window.out, window.out, epilogue.pool.kernel, epilogue.pool.stride, {}, {}, {}};
   pool.dilation.assign(window.out.size(), 1);
@@ -211,6 +218,7 @@ ConvMethod PackedConv<T>::Choose(const Plan& plan, ConvMethod wish) const {
   switch (wish) {
     case ConvMethod::kOwn:
     case ConvMethod::kPlanes:
+    case ConvMethod::kDepthwise:
       return ConvMethod::kOwn;
     case ConvMethod::kWinograd:
       return plan.winograd ? wish : ConvMethod::kOwn;
@@ -234,11 +242,11 @@ ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const ConvEpi
   const bool few = groups > 1 && in_channels * out_channels <= kPlaneWeights;
   const bool points =
       std::min(in_channels, out_channels) <= kPointChannels && IsPoints(window) && window.OutSize() >= kPoints;
-  if (wish == ConvMethod::kPlanes || (wish == ConvMethod::kBySize && (few || points)))
-    return RunWhole(batch, window, epilogue, x, y, team, threads);
+  if (wish == ConvMethod::kPlanes || wish == ConvMethod::kDepthwise || (wish == ConvMethod::kBySize && (few || points)))
+    return RunWhole(batch, window, epilogue, x, y, team, threads, wish);
   Plan plan(*this, batch, window, epilogue.pool);
   const ConvTiles& tiles = plan.tiles;
-  if (!tiles.justified) return RunWhole(batch, window, epilogue, x, y, team, threads);
+  if (!tiles.justified) return RunWhole(batch, window, epilogue, x, y, team, threads, wish);
   const ConvMethod method = Choose(plan, wish);
   const OnnxseqDnn* const dnn = method == ConvMethod::kDnn ? Dnn() : nullptr;
   if (method == ConvMethod::kWinograd) {

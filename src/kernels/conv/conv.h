@@ -2,8 +2,8 @@
 // conv: convolutions. The input is copied in tiles, channels last and its padding written out, so that each place of
 // the window sees rows of numbers next to each other: products of packed weights, with a third fewer of them where the
 // window has three places along the last axis (winograd.h). Large ones of other windows are oneDNN's (kernels/dnn/),
-// which works on the same tiles. Groups of few channels are computed plane by plane (plane_conv.h). What follows a
-// convolution may be done to a tile before it leaves the cache.
+// which works on the same tiles. Groups of few channels are computed plane by plane (plane_conv.h), those of one, of
+// images, some at a time (depthwise.h). What follows a convolution may be done to a tile before it leaves the cache.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "base/thread_team.h"
 #include "kernels/activation/activation.h"
 #include "kernels/aligned_array.h"
+#include "kernels/conv/depthwise.h"
 #include "kernels/conv/plane_conv.h"
 #include "kernels/conv/winograd.h"
 #include "kernels/dnn/dnn.h"
@@ -24,9 +25,9 @@
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
-// Which kernels compute: what the sizes say, or always our plain products or planes, or Winograd's or oneDNN's wherever
-// they can (tests).
-enum class ConvMethod : uint8_t { kBySize, kOwn, kPlanes, kWinograd, kDnn };
+// Which kernels compute: what the sizes say, or always our plain products or planes, or depthwise, Winograd's or
+// oneDNN's wherever they can (tests).
+enum class ConvMethod : uint8_t { kBySize, kOwn, kPlanes, kDepthwise, kWinograd, kDnn };
 
 struct ConvSizes {
   int64_t groups = 1;
@@ -76,7 +77,7 @@ class PackedConv {
   bool RunDnn(const OnnxseqDnn& dnn, const Plan& plan, int64_t images, const T* x, T* y) const;
   void RunOwn(const Plan& plan, const T* x, T* y) const;
   ConvMethod RunWhole(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
-                      ThreadTeam* team, int threads) const;
+                      ThreadTeam* team, int threads, ConvMethod wish) const;
 
   ConvSizes sizes_;
   std::vector<int64_t> kernel_;
@@ -85,10 +86,11 @@ class PackedConv {
   const T* bias_;
   bool flush_denormals_;
 
-  mutable std::once_flag own_once_, winograd_once_, planes_once_;
+  mutable std::once_flag own_once_, winograd_once_, planes_once_, depthwise_once_;
   mutable std::vector<PackedMatrix<T>> groups_;  // of each: [place, in channel] by [out channel]
   mutable WinogradConv<T> winograd_;
   mutable PlaneConv<T> planes_;
+  mutable DepthwiseConv<T> depthwise_;
   mutable DnnWeights dnn_weights_;
 };
 

@@ -42,6 +42,11 @@ const Case kCases[] = {
     {1, 4, 3, 2, {6, 5}, {2, 3}, {1, 2}, {1, 1}, {1, 0}, {0, 1}},
     {2, 33, 1, 1, {21, 19}, {3, 3}, {1, 2}, {1, 1}, {1, 1}, {1, 1}},
     {1, 4, 1, 2, {6, 5}, {2, 3}, {1, 1}, {1, 1}, {1, 0}, {0, 1}},
+    {2, 16, 1, 1, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {1, 19, 1, 1, {2, 3}, {5, 5}, {1, 1}, {1, 1}, {2, 3}, {2, 1}},
+    {1, 17, 1, 1, {9, 40}, {2, 3}, {3, 2}, {2, 4}, {0, 9}, {3, 8}},
+    {1, 32, 1, 1, {300, 70}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {0, 1}},
+    {1, 18, 1, 1, {6, 5}, {3, 2}, {1, 1}, {1, 1}, {-1, -1}, {0, 0}},
     {4, 1, 70, 40, {3, 4}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {1, 1, 40, 70, {13, 4}, {1, 1}, {2, 1}, {1, 1}, {0, 0}, {0, 0}},
     {1, 1, 4, 9, {5, 6, 7}, {2, 3, 2}, {1, 2, 1}, {1, 1, 2}, {1, 0, 1}, {0, 1, 1}},
@@ -88,6 +93,9 @@ std::vector<T> RunCase(const Case& c, const Data<T>& data, bool with_bias, ConvM
   if (method == ConvMethod::kOwn || (method == ConvMethod::kDnn && c.in.size() <= ONNXSEQ_DNN_MAX_AXES)) {
     EXPECT_EQ(ran, method);
   }
+  if (method == ConvMethod::kDepthwise && c.in_channels * c.out_channels == 1 && c.in.size() == 2 && c.groups >= 16) {
+    EXPECT_EQ(ran, method);
+  }
   if (method == ConvMethod::kWinograd) {
     EXPECT_EQ(ran, HasThreePlaces(c) ? ConvMethod::kWinograd : ConvMethod::kOwn);
   }
@@ -127,6 +135,12 @@ TEST(Conv, PlanesFloat) {
 }
 TEST(Conv, PlanesDouble) {
   ForEachIsa([] { ExpectAllCases<double>(ConvMethod::kPlanes); });
+}
+TEST(Conv, DepthwiseFloat) {
+  ForEachIsa([] { ExpectAllCases<float>(ConvMethod::kDepthwise); });
+}
+TEST(Conv, DepthwiseDouble) {
+  ForEachIsa([] { ExpectAllCases<double>(ConvMethod::kDepthwise); });
 }
 TEST(Conv, WinogradFloat) {
   ForEachIsa([] { ExpectAllCases<float>(ConvMethod::kWinograd); });
@@ -202,6 +216,8 @@ TEST(Conv, EpiloguesAreDoneByTile) {
     ExpectEpilogues<float>({9, 1, 3, 4, {8}, {1}, {1}, {1}, {0}, {0}}, {{8}, {8}}, method);
     ExpectEpilogues<float>({1, 4, 2, 3, {8, 9}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}, {{1, 2}, {3, 2}}, method);
   }
+  ExpectEpilogues<float>({2, 21, 1, 1, {40, 9}, {3, 3}, {1, 2}, {1, 1}, {1, 1}, {1, 1}}, {{2, 1}, {2, 1}},
+                         ConvMethod::kDepthwise);
   // Padding that is not written out.
   ExpectEpilogues<float>({1, 1, 1, 1, {2}, {2}, {1 << 30}, {1 << 30}, {1 << 30}, {1 << 30}}, {{2}, {2}},
                          ConvMethod::kBySize);
