@@ -84,10 +84,13 @@ void LowerSwish(IrLowering& l) {
 }
 
 // A slope of one dim lies along axis 1, the channels; others broadcast as they are.
+// A vector of slopes is one of the channels; where there are not as many, it is broadcast as other values are.
 void LowerPRelu(IrLowering& l) {
   const int rank = l.RankOf(1) == 1 ? l.KnownRank(0, "to know the axis of the slope") : 0;
   std::string slope = l.Use(1);
-  if (rank > 2) {
+  const std::vector<int64_t> dims = l.DimsOf(0), slopes = l.DimsOf(1);
+  const bool others = dims.size() > 1 && slopes.size() == 1 && dims[1] >= 0 && slopes[0] >= 0 && dims[1] != slopes[0];
+  if (rank > 2 && !others) {
     std::vector<int64_t> shape(static_cast<size_t>(rank) - 1, 1);
     shape.front() = -1;
     slope = l.Apply("Reshape", {slope, l.Int64Constant("shape", shape)});

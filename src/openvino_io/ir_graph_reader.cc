@@ -104,7 +104,11 @@ void IrGraphReader::ReadModel() {
     if (graph_.layers[i].type == "Parameter") Collect(graph_.layers[i], [&] { ReadParameter(static_cast<int>(i)); });
   }
   for (const int index : graph_.order) ReadLayer(index);
+  // What variables become stands behind the results.
+  RepeatedMessages<ValueInfoProto> states;
+  states.swap(builder_.graph->output());
   WriteResults();
+  for (ValueInfoProto& state : states) *builder_.graph->add_output() = std::move(state);
 }
 
 void IrGraphReader::ReadBody(const ParameterValue& value_of) {

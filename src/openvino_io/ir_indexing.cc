@@ -2,6 +2,7 @@
 // Reading and writing at indices.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -44,15 +45,42 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& perm) {
 
 }  // namespace
 
+namespace {
+
+// GatherND takes the axis behind those of the batch; where another is meant it changes places with those between.
+void GatherOfBatches(IrLowering& l, int64_t axis, int64_t batch) {
+  if (axis < 0) axis += l.KnownRank(0, "to count the axis");
+  if (axis < batch) l.layer().Fail("attribute 'batch_dims'", fmt::format("is {}, beyond the axis {}", batch, axis));
+  const int64_t between = axis - batch;
+  const std::string indices =
+      l.Apply("Unsqueeze", {l.Int64(1, false), l.Int64Constant("axes", std::array<int64_t, 1>{-1})});
+  if (between == 0) {
+    SetInt(l.Finish("GatherND", {l.Use(0), indices}), "batch_dims", batch);
+    return;
+  }
+  const int64_t rank = l.KnownRank(0, "to reorder its axes"), own = l.KnownRank(1, "to reorder the axes") - batch;
+  if (axis >= rank || own < 0)
+    l.layer().Fail("", fmt::format("axis {} of rank {} is none behind {}", axis, rank, batch));
+  std::vector<int64_t> first(static_cast<size_t>(rank)), back;
+  std::iota(first.begin(), first.end(), int64_t{0});
+  std::rotate(first.begin() + batch, first.begin() + axis, first.begin() + axis + 1);
+  // [batch.., indices.., between.., rest..] to [batch.., between.., indices.., rest..].
+  back.resize(static_cast<size_t>(rank - 1 + own));
+  std::iota(back.begin(), back.end(), int64_t{0});
+  std::rotate(back.begin() + batch, back.begin() + batch + own, back.begin() + batch + own + between);
+  const std::string gathered = l.Temporary("gathered");
+  SetInt(l.Node("GatherND", {l.Transposed(l.Use(0), first), indices}, {gathered}), "batch_dims", batch);
+  SetInts(l.Finish("Transpose", {gathered}), "perm", back);
+}
+
+}  // namespace
+
 void LowerGather(IrLowering& l) {
-  int64_t axis = l.ConstantInt(2, "input 2 'axis'"), batch = l.attrs().Int("batch_dims", 0);
+  const int64_t axis = l.ConstantInt(2, "input 2 'axis'");
+  int64_t batch = l.attrs().Int("batch_dims", 0);
   if (batch < 0) batch += l.KnownRank(1, "to count batch_dims");
   if (batch != 0) {
-    if (axis < 0) axis += l.KnownRank(0, "to count the axis");
-    if (axis != batch) l.Refuse(fmt::format("batch_dims {} with axis {} has no ONNX operator", batch, axis));
-    const std::string indices =
-        l.Apply("Unsqueeze", {l.Int64(1, false), l.Int64Constant("axes", std::array<int64_t, 1>{-1})});
-    SetInt(l.Finish("GatherND", {l.Use(0), indices}), "batch_dims", batch);
+    GatherOfBatches(l, axis, batch);
   } else {
     SetInt(l.Finish("Gather", {l.Use(0), Indices(l, 1)}), "axis", axis);
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 
 #include "openvino_io/ir_layer_functions.h"
 
@@ -81,6 +83,40 @@ std::string Padded(IrLowering& l) {
   return l.Apply("Pad", {l.Use(0), l.Int64Constant("pads", begin)});
 }
 
+// Scales that are a little less than what gives whole sizes count as that.
+constexpr float kScaleEpsilon = 1e-6F;
+
+// Whether that makes a size larger than ONNX has it, as far as scales and sizes are known.
+bool RoundsUp(const IrLowering& l, const Interpolation& read) {
+  const IrConstant* const constant = l.input(read.by).constant;
+  const std::vector<int64_t> dims = l.DimsOf(0);
+  if (constant == nullptr || l.input(read.by).type != TensorType::kFloat) return false;
+  const std::string_view bytes = constant->tensor.raw_data().view();
+  const std::vector<int64_t> begin = l.attrs().Ints("pads_begin"), end = l.attrs().Ints("pads_end");
+  for (size_t i = 0; i < bytes.size() / sizeof(float) && (read.axes.empty() || i < read.axes.size()); ++i) {
+    int64_t axis = read.axes.empty() ? static_cast<int64_t>(i) : read.axes[i];
+    if (axis < 0) axis += static_cast<int64_t>(dims.size());
+    const auto at = static_cast<size_t>(axis);
+    if (axis < 0 || at >= dims.size() || dims[at] < 0) continue;
+    float scale;
+    std::memcpy(&scale, bytes.data() + i * sizeof(float), sizeof(float));
+    const auto in =
+        static_cast<float>(dims[at] + (at < begin.size() ? begin[at] : 0) + (at < end.size() ? end[at] : 0));
+    if (std::floor(in * scale) != std::floor(in * (scale + kScaleEpsilon))) return true;
+  }
+  return false;
+}
+
+// The sizes that scales give.
+std::string SizesOfScales(IrLowering& l, const Interpolation& read, const std::string& value) {
+  std::string in = l.Apply("Shape", {value});
+  if (!read.axes.empty()) in = l.Along("Gather", {in, l.Int64Constant("axes", read.axes)}, 0);
+  const std::string scales = l.Apply("Add", {l.CastTo(l.Use(read.by), TensorType::kFloat),
+                                             l.ScalarConstant("epsilon", TensorType::kFloat, double{kScaleEpsilon})});
+  const std::string sizes = l.Apply("Mul", {l.CastTo(in, TensorType::kFloat), scales});
+  return l.CastTo(l.Apply("Floor", {sizes}), TensorType::kInt64);
+}
+
 // Where each of `out` elements (a scalar float) along an axis of `in` lies between those of the input.
 std::string Coordinates(IrLowering& l, const std::string& mode, const std::string& in, const std::string& out,
                         const std::string& scale) {
@@ -117,13 +153,15 @@ void GatherNearest(IrLowering& l, Interpolation read) {
   const auto as_float = [&](const std::string& size) {
     return l.Apply("Reshape", {l.CastTo(size, TensorType::kFloat), scalar});
   };
+  const std::string epsilon = l.ScalarConstant("epsilon", TensorType::kFloat, double{kScaleEpsilon});
   const std::string given = read.sizes ? l.Int64(read.by, true) : l.CastTo(l.Use(read.by), TensorType::kFloat);
   for (size_t i = 0; i < read.axes.size(); ++i) {
     const std::string one = l.Along("Gather", {given, l.Int64Constant("place", {static_cast<int64_t>(i)})}, 0);
     const std::string in = as_float(l.AxisSize(value, read.axes[i]));
     const std::string number = read.sizes ? as_float(one) : l.Apply("Reshape", {one, scalar});
     const std::string scale = read.sizes ? l.Apply("Div", {number, in}) : number;
-    const std::string out = read.sizes ? number : l.Apply("Floor", {l.Apply("Mul", {in, scale})});
+    const std::string out =
+        read.sizes ? number : l.Apply("Floor", {l.Apply("Mul", {in, l.Apply("Add", {scale, epsilon})})});
     const std::string place = Rounded(l, read.nearest, Coordinates(l, read.coordinates, in, out, scale), scale);
     const std::string last = l.Apply("Sub", {in, l.ScalarConstant("one", TensorType::kFloat, 1)});
     const std::string inside = l.Apply("Clip", {place, l.ScalarConstant("zero", TensorType::kFloat, 0), last});
@@ -156,6 +194,9 @@ void LowerInterpolate(IrLowering& l) {
   std::vector<std::string> inputs{Padded(l), "", ""};
   if (read.sizes) {
     inputs.push_back(l.Int64(read.by, true));
+  } else if (read.coordinates == "align_corners" || RoundsUp(l, read)) {
+    // Corners are those of whole sizes; in ONNX of what the scales give, whole or not.
+    inputs.push_back(SizesOfScales(l, read, inputs[0]));
   } else {
     inputs[2] =
         l.KnownType(read.by) == TensorType::kFloat ? l.Use(read.by) : l.CastTo(l.Use(read.by), TensorType::kFloat);

@@ -12,6 +12,7 @@ void LowerRounding(IrLowering& l);
 void LowerPredicate(IrLowering& l);
 void LowerBinary(IrLowering& l);
 void LowerComparison(IrLowering& l);
+void LowerPower(IrLowering& l);
 void CheckBroadcast(const IrLowering& l);
 void LowerBitwiseLeftShift(IrLowering& l);
 void LowerBitwiseRightShift(IrLowering& l);

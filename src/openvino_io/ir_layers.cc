@@ -119,7 +119,7 @@ constexpr std::array kLayers{
     IrLayerDef{"OneHot", 4, 4, 1, LowerOneHot},
     IrLayerDef{"PReLU", 2, 2, 1, LowerPRelu},
     IrLayerDef{"Pad", 3, 4, 1, LowerPad},
-    IrLayerDef{"Power", 2, 2, 1, LowerBinary, "Pow", 1},
+    IrLayerDef{"Power", 2, 2, 1, LowerPower, "Pow", 1},
     IrLayerDef{"RDFT", 2, 3, 1, LowerRdft},
     IrLayerDef{"RNNCell", 5, 5, 1, LowerRnnCell},
     IrLayerDef{"RNNSequence", 6, 6, 2, LowerRnnSequence},

@@ -108,6 +108,15 @@ TEST(IrLayers, Activations) {
        "",
        [](LayerCase& c) { return std::vector{c.a, c.ir.Const<float>("f32", "3", {1, 2, 3}, "s")}; },
        {"l = PRelu(a, s)"}},
+      // Not as many as channels.
+      {"PReLU",
+       "opset1",
+       "",
+       [](LayerCase& c) {
+         return std::vector{c.ir.Const<float>("f32", "1,2,3", {1, 2, 3, 4, 5, 6}, "x"),
+                            c.ir.Const<float>("f32", "3", {1, 2, 3}, "s")};
+       },
+       {"l = PRelu(x, s)"}},
   });
 }
 
@@ -247,6 +256,14 @@ TEST(IrLayers, Indexing) {
        [](LayerCase& c) { return std::vector{c.a, c.n, c.ir.Ints({1})}; },
        {"l/int64 = Cast(n) to=7", "l/unsqueeze = Unsqueeze(l/int64, axes)",
         "l = GatherND(a, l/unsqueeze) batch_dims=1"}},
+      {"Gather",
+       "opset8",
+       "batch_dims=\"1\"",
+       [](LayerCase& c) {
+         return std::vector{c.ir.Const<float>("f32", "1,2,3", {1, 2, 3, 4, 5, 6}, "x"), c.n, c.ir.Ints({2})};
+       },
+       {"l/int64 = Cast(n) to=7", "l/unsqueeze = Unsqueeze(l/int64, axes)", "l/transposed = Transpose(x) perm=[0, 2, 1]",
+        "l/gathered = GatherND(l/transposed, l/unsqueeze) batch_dims=1", "l = Transpose(l/gathered) perm=[0, 1]"}},
       {"GatherElements",
        "opset6",
        "axis=\"1\"",
@@ -407,6 +424,20 @@ TEST(IrLayers, AVariableOfOneElementWithAComputedFirstValueIsRefused) {
   c.ir.Add("ReadValue", "opset6", "variable_id=\"v\" variable_type=\"f32\" variable_shape=\"\"", {{one, 0}}, 1, "read");
   EXPECT_THAT(IrMessage<Unsupported>([&] { c.ir.Parse(); }),
               HasSubstr("a variable of one element whose first value is not constant is not read"));
+}
+
+// Without a first value a variable is zeros; its output stands behind the results, wherever the layers do.
+TEST(IrLayers, VariablesWithoutAFirstValue) {
+  LayerCase c;
+  const int value =
+      c.ir.Add("ReadValue", "opset6", "variable_id=\"v\" variable_type=\"f32\" variable_shape=\"1,3\"", {}, 1, "read");
+  c.ir.Add("Assign", "opset6", "variable_id=\"v\"", {{value, 0}}, 1, "write");
+  c.ir.Result(value, 0);
+  const ModelProto model = c.ir.Parse();
+  EXPECT_EQ(Describe(model.graph().input(3)), "v : 1[1,3]");
+  EXPECT_THAT(Initializers(model), ElementsAre("v : 1[1,3] 12 bytes"));
+  EXPECT_EQ(std::string(model.graph().output(0).name()), "read");
+  EXPECT_EQ(std::string(model.graph().output(1).name()), "v/next");
 }
 
 TEST(IrLayers, VariablesAreInputsAndOutputs) {

@@ -55,8 +55,36 @@ void LowerConcat(IrLowering& l) {
   }
 }
 
+namespace {
+
+// Of the axes those whose size is 1.
+void SqueezeSingles(IrLowering& l) {
+  const auto given = l.input_size() > 1 ? l.ConstantInts(1) : std::nullopt;
+  const std::vector<int64_t> dims = l.DimsOf(0);
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (!given || given->empty() || l.KnownRank(0, "to skip axes of other sizes than 1") != rank)
+    l.Refuse("allow_axis_skip without constant axes has no ONNX operator");
+  std::vector<int64_t> axes;
+  for (int64_t axis : *given) {
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) l.layer().Fail("input 1 'axes'", fmt::format("{} is no axis of rank {}", axis, rank));
+    const int64_t dim = dims[static_cast<size_t>(axis)];
+    if (dim < 0)
+      l.Refuse(fmt::format("allow_axis_skip where the size of axis {} is not known has no ONNX operator", axis));
+    if (dim == 1) axes.push_back(axis);
+  }
+  if (axes.empty())
+    l.Finish("Identity", {l.Use(0)});
+  else
+    l.Finish("Squeeze", {l.Use(0), l.Int64Constant("axes", axes)});
+  l.output(0).type = l.input(0).type;
+  l.output(0).rank = static_cast<int>(rank) - static_cast<int>(axes.size());
+}
+
+}  // namespace
+
 void LowerSqueeze(IrLowering& l) {
-  if (l.attrs().Bool("allow_axis_skip", false)) l.Refuse("allow_axis_skip has no ONNX operator");
+  if (l.attrs().Bool("allow_axis_skip", false)) return SqueezeSingles(l);
   const auto axes = l.input_size() > 1 ? l.ConstantInts(1) : std::vector<int64_t>();
   std::vector<std::string> inputs{l.Use(0)};
   if (!axes || !axes->empty()) inputs.push_back(l.Int64(1, true));

@@ -143,6 +143,7 @@ void LowerStridedSlice(IrLowering& l) {
     }
     int64_t start = (*begin)[i], stop = (*end)[i], step = (*strides)[i];
     if (masks.shrink[i] != 0) {  // the one element at begin
+      if (masks.begin[i] != 0) start = step < 0 ? -1 : 0;
       step = 1;
       stop = start == -1 || start == kLast ? kLast : start + 1;
       shrunk.push_back(axis);

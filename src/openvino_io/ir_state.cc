@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReadValue and Assign as an input and an output of the graph. The input is named after the variable and has what the
-// variable is at first as its default; where that is computed the default is empty, and an empty input means it. The
-// output has "/next" behind the name. Who calls gives the one back as the other.
+// ReadValue and Assign as an input and an output of the graph, behind the others. The input is named after the variable
+// and has what the variable is at first as its default, zeros where nothing is said; where that is computed the default
+// is empty, and an empty input means it. The output has "/next" behind the name. Who calls gives the one back as the
+// other.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "openvino_io/ir_layer_functions.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
@@ -24,6 +26,31 @@ void AddDefault(IrLowering& l, ValueInfoProto& info) {
   TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
   for (const int64_t dim : copy->tensor.dims()) shape.add_dim()->set_dim_value(dim);
   l.builder().model.constants.push_back(std::move(copy));
+}
+
+// Zeros, where the variable's shape is fixed.
+bool AddZeros(IrLowering& l, ValueInfoProto& info, TensorType type) {
+  if (!l.attrs().Has("variable_shape")) return false;
+  const std::optional<std::vector<IrDim>> dims = l.attrs().PartialShape("variable_shape");
+  if (!dims || !std::ranges::all_of(*dims, &IrDim::fixed)) return false;
+  auto zeros = std::make_unique<IrConstant>();
+  zeros->used = true;
+  zeros->tensor.set_name(info.name());
+  zeros->tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
+  TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  std::optional<int64_t> count = 1;
+  for (const IrDim& dim : *dims) {
+    zeros->tensor.add_dims(dim.min);
+    shape.add_dim()->set_dim_value(dim.min);
+    if (count) count = CheckedMul(*count, dim.min);
+  }
+  constexpr int64_t kMost = int64_t{1} << 26;
+  const int64_t bits = onnx_optim::BitsOf(type);
+  if (!count || *count > kMost || bits <= 0)
+    l.Refuse("a variable without a first value, of strings or of more than 2^26 elements, is not read");
+  zeros->tensor.set_raw_data(Bytes(std::string(static_cast<size_t>((*count * bits + 7) / 8), '\0')));
+  l.builder().model.constants.push_back(std::move(zeros));
+  return true;
 }
 
 // The dims of a variable whose first value is computed, one of which at least is not fixed.
@@ -97,11 +124,16 @@ void LowerReadValue(IrLowering& l) {
     AddEmptyDefault(l, info, type, dims);
     ChooseFirst(l, name);
   } else {
-    if (l.input_size() > 0) AddDefault(l, info);
+    if (l.input_size() > 0)
+      AddDefault(l, info);
+    else if (AddZeros(l, info, type))
+      dims.resize(info.type().tensor_type().shape().dim_size());
     l.Finish("Identity", {name});
   }
   l.output(0).type = type;
-  l.output(0).rank = computed ? static_cast<int>(dims.size()) : l.input_size() > 0 ? l.input(0).rank : -1;
+  l.output(0).rank = l.input_size() > 0 && !computed ? l.input(0).rank
+                     : dims.empty()                  ? -1
+                                                     : static_cast<int>(dims.size());
 }
 
 void LowerAssign(IrLowering& l) {

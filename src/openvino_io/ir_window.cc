@@ -92,6 +92,7 @@ void ConvolveBackTo(IrLowering& l) {
   } else {
     SetString(node, "auto_pad", auto_pad == "SAME_UPPER" ? "SAME_LOWER" : "SAME_UPPER");
     SetInts(node, "output_shape", *sizes);
+    if (const auto values = l.attrs().Ints("output_padding"); !values.empty()) SetInts(node, "output_padding", values);
   }
   l.SameAs(0);
 }

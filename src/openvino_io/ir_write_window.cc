@@ -128,7 +128,6 @@ void WriteConvTranspose(IrNodeWriter& w) {
   std::vector<int64_t> sizes;
   if (w.Attribute("output_shape") != nullptr) {
     sizes = w.IntsOr("output_shape", axes, 0);
-    if (!AllAre(padding, 0)) w.RefuseAttribute("output_padding", "must be 0 beside an output_shape");
     // What is cut on both sides follows from the sizes; of an odd number IR has one more in front for "same_upper".
     window.auto_pad = window.auto_pad == "same_upper" ? "same_lower" : "same_upper";
   } else if (window.auto_pad.starts_with("same")) {

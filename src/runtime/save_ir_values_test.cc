@@ -98,6 +98,7 @@ TEST(SaveIrValues, ConvTransposeCut) {
   Check({{17, graph("strides = [2], output_shape = [9]"), layers},
          {17, graph("strides = [2], output_shape = [9], auto_pad = \"SAME_UPPER\""), layers},
          {17, graph("strides = [2], output_shape = [9], auto_pad = \"SAME_LOWER\""), layers},
+         {17, graph("strides = [2], output_shape = [9], output_padding = [1]"), layers},
          {17, graph("strides = [3], auto_pad = \"SAME_UPPER\""), layers},
          {17, graph("strides = [3], auto_pad = \"SAME_LOWER\", dilations = [2], output_padding = [1]"), layers}});
 }

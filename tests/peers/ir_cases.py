@@ -13,6 +13,7 @@ from openvino import (
     opset8,
     opset9,
     opset10,
+    opset11,
     opset12,
     opset13,
     opset15,
@@ -786,3 +787,48 @@ case(
     ),
     IMAGE,
 )
+
+# Corners of scales that give no whole sizes, and a scale that is a little less than what gives one.
+for mode in ["nearest", "linear", "linear_onnx", "cubic"]:
+    for scales in [[0.7, 0.7], [2.5, 1.3]]:
+        case(
+            f"interpolate_corners_{mode}_{scales[0]}",
+            lambda x, m=mode, s=scales: opset11.interpolate(
+                x, const(s, np.float32), m, "scales", coordinate_transformation_mode="align_corners", axes=const([2, 3])
+            ),
+            IMAGE,
+        )
+for mode in ["nearest", "linear_onnx"]:
+    case(
+        f"interpolate_whole_{mode}",
+        lambda x, m=mode: opset11.interpolate(
+            x, const([31 / 7], np.float32), m, "scales", coordinate_transformation_mode="asymmetric", axes=const([2])
+        ),
+        floats(1, 1, 7, 5),
+    )
+for pad in ["same_upper", "same_lower"]:
+    for added in [1, 2]:
+        case(
+            f"deconvolution_added_{pad}_{added}",
+            lambda x, p=pad, n=added: op.convolution_backprop_data(
+                x, op.constant(floats(1, 1, 1)), [3], const([8]), auto_pad=p, output_padding=[n]
+            ),
+            floats(1, 1, 5),
+        )
+case(
+    "strided_slice_shrinks_masked",
+    lambda x: op.strided_slice(x, const([1, 2]), const([2, 3]), const([1, 1]), [1, 0], [0, 0], [0, 0], [1, 1]),
+    X,
+)
+case("prelu_broadcast", lambda x: op.prelu(x, const([0.1, 0.2, 0.3, 0.4], np.float32)), X)
+case("squeeze_skip", lambda x: op.squeeze(x, const([0, 1, -1]), True), floats(1, 3, 1))
+case("squeeze_skip_all", lambda x: op.squeeze(x, const([1]), True), floats(1, 3, 1))
+case("gather_behind_batch", lambda x, i: op.gather(x, i, const(2), 1), floats(2, 3, 4, 5), ints(2, 6, 2, low=0, high=4))
+case("gather_far_behind_batch", lambda x, i: op.gather(x, i, const(3), 1), floats(2, 3, 4, 5), ints(2, 6, low=0, high=5))
+for kind in [np.int8, np.uint8, np.uint16]:
+    case(
+        f"power_{kind.__name__}",
+        lambda a, b: op.power(a, b),
+        ints(2, 3, low=1, high=4).astype(kind),
+        ints(2, 3, low=0, high=4).astype(kind),
+    )
