@@ -64,6 +64,13 @@ To Convert(From value) {
     return value != 0;
   } else if constexpr (kIsHalf<To>) {
     return To(static_cast<float>(value));
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From> && sizeof(To) < sizeof(int32_t)) {
+    // Without branches: loops over it become vectors.
+    constexpr auto kLow = static_cast<From>(std::numeric_limits<To>::min()),
+                   kHigh = static_cast<From>(std::numeric_limits<To>::max());
+    const From number = value == value ? value : From(0);
+    const From above = number > kLow ? number : kLow;
+    return static_cast<To>(static_cast<int32_t>(above < kHigh ? above : kHigh));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     // The bounds as doubles: the upper one is exact as max+1.
     constexpr double kLow = static_cast<double>(std::numeric_limits<To>::min());
@@ -201,6 +208,8 @@ bool WithUsualType(TensorType type, Fn&& fn) {
       return fn(std::type_identity<int64_t>());
     case TensorType::kUint8:
       return fn(std::type_identity<uint8_t>());
+    case TensorType::kInt8:
+      return fn(std::type_identity<int8_t>());
     case TensorType::kBool:
       return fn(std::type_identity<bool>());
     default:
@@ -219,6 +228,13 @@ bool CastHalf(const void* from, TensorType from_type, void* to, TensorType to_ty
   return true;
 }
 
+// By values of its own: a store of bytes could change what a caller holds by reference, and the loop would not become
+// vectors.
+template <class From, class To>
+void ConvertAll(const From* from, int64_t n, To* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = Convert<To>(from[i]);
+}
+
 // The usual pairs of types, without a step between; says whether they are one.
 bool CastAtOnce(const void* from, TensorType from_type, void* to, TensorType to_type, int64_t n) {
   return CastHalf<Float16>(from, from_type, to, to_type, n, TensorType::kFloat16) ||
@@ -227,9 +243,7 @@ bool CastAtOnce(const void* from, TensorType from_type, void* to, TensorType to_
            return WithUsualType(to_type, [&]<class To>(std::type_identity<To>) {
              // Bytes of 0 and 1: loops over them become vectors.
              using Stored = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
-             const auto* a = static_cast<const Stored*>(from);
-             auto* out = static_cast<To*>(to);
-             for (int64_t i = 0; i < n; ++i) out[i] = Convert<To>(a[i]);
+             ConvertAll(static_cast<const Stored*>(from), n, static_cast<To*>(to));
              return true;
            });
          });

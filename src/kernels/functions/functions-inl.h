@@ -134,9 +134,12 @@ template <FunctionKind kKind, class D, class V = hn::Vec<D>>
 HWY_INLINE V EvaluateVec(D d, const Function& function, V x) {
   using Kind = FunctionKind;
   const V zero = hn::Zero(d), alpha = hn::Set(d, function.alpha), beta = hn::Set(d, function.beta);
+  if constexpr (kKind == Kind::kAtan) return KeepNaN<D>(x, hn::Atan(d, x));
   if constexpr (kKind == Kind::kCeil) return hn::Ceil(x);
-  if constexpr (kKind == Kind::kCelu)
+  if constexpr (kKind == Kind::kCelu) {
+    if (HWY_UNLIKELY(function.alpha < 0)) return EvaluateLanes(d, function, x);
     return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, Expm1OfNegative(d, hn::Div(x, alpha))), x);
+  }
   if constexpr (kKind == Kind::kCos || kKind == Kind::kSin) return SinOrCosVec(d, function, x);
   if constexpr (kKind == Kind::kCube) return hn::Mul(hn::Mul(x, x), x);
   if constexpr (kKind == Kind::kErf) return ErfVec(d, x);

@@ -12,6 +12,7 @@
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 
 enum class FunctionKind : uint8_t {
+  kAtan,       // the arc tangent, in radians
   kCeil,       // the least whole number not below x
   kCelu,       // x, alpha (e^(x / alpha) - 1) below 0
   kCos,        // x in radians
@@ -31,7 +32,7 @@ enum class FunctionKind : uint8_t {
   kSquare,     // x x
   kSwish,      // x times the sigmoid of alpha x
 };
-inline constexpr int kFunctionKinds = 18;
+inline constexpr int kFunctionKinds = 19;
 
 // A function with the values it takes.
 struct Function {
@@ -45,6 +46,8 @@ template <class T>
 T Evaluate(const Function& function, T x) noexcept {
   const T alpha = static_cast<T>(function.alpha), beta = static_cast<T>(function.beta);
   switch (function.kind) {
+    case FunctionKind::kAtan:
+      return std::atan(x);
     case FunctionKind::kCeil:
       return std::ceil(x);
     case FunctionKind::kCelu:

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "kernels/isa_test_util.h"
@@ -116,7 +117,15 @@ TEST(Functions, Limits) {
     EXPECT_EQ(apply(FunctionKind::kGelu, kInf), kInf);
     EXPECT_EQ(apply(FunctionKind::kGelu, -50.0f), 0.0f);
     EXPECT_EQ(apply(FunctionKind::kMish, kInf), kInf);
+    EXPECT_FLOAT_EQ(apply(FunctionKind::kAtan, -kInf), -static_cast<float>(std::numbers::pi / 2));
+    EXPECT_TRUE(std::signbit(apply(FunctionKind::kAtan, -0.0f)));
     EXPECT_EQ(apply(FunctionKind::kCelu, -kInf), -0.75f);
+    const float minus_one = -1, minus_hundred = -100;
+    float celu;
+    ApplyFunction({FunctionKind::kCelu, -0.5f}, 1, &minus_one, &celu);  // -0.5 (e^2 - 1)
+    EXPECT_FLOAT_EQ(celu, -3.194528f);
+    ApplyFunction({FunctionKind::kCelu, -0.5f}, 1, &minus_hundred, &celu);
+    EXPECT_EQ(celu, -kInf);
     EXPECT_EQ(apply(FunctionKind::kRound, 2.5f), 2.0f);
     EXPECT_EQ(apply(FunctionKind::kRound, -1.5f), -2.0f);
     EXPECT_EQ(apply(FunctionKind::kFloor, -0.5f), -1.0f);

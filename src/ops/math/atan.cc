@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atan: the arc tangent of each element, in radians.
 // https://onnx.ai/onnx/operators/onnx__Atan.html
-#include <cmath>
-
+#include "ops/math/activation_op.h"
 #include "ops/math/elementwise_op.h"
 
 namespace ONNX_LIGHT_NAMESPACE {
 namespace {
 
-struct AtanFn {
-  template <class T>
-  T operator()(T x) const {
-    return std::atan(x);
-  }
-};
-void Run(RunContext& ctx) { RunUnary<AtanFn>(ctx); }
+void Run(RunContext& ctx) { RunFunction(ctx, {kernels::FunctionKind::kAtan}); }
 
 }  // namespace
 
