@@ -43,14 +43,11 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& perm) {
   return inverse;
 }
 
-}  // namespace
-
-namespace {
-
 // GatherND takes the axis behind those of the batch; where another is meant it changes places with those between.
 void GatherOfBatches(IrLowering& l, int64_t axis, int64_t batch) {
   if (axis < 0) axis += l.KnownRank(0, "to count the axis");
-  if (axis < batch) l.layer().Fail("attribute 'batch_dims'", fmt::format("is {}, beyond the axis {}", batch, axis));
+  if (batch < 0 || axis < batch)
+    l.layer().Fail("attribute 'batch_dims'", fmt::format("is {}, not in [0, {}], the axis", batch, axis));
   const int64_t between = axis - batch;
   const std::string indices =
       l.Apply("Unsqueeze", {l.Int64(1, false), l.Int64Constant("axes", std::array<int64_t, 1>{-1})});

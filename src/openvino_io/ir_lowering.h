@@ -53,6 +53,7 @@ struct IrModel {
   IrNames dim_names;  // of symbols
   std::vector<std::unique_ptr<IrConstant>> constants;
   std::vector<std::string> unsupported;  // a text for each layer that cannot be said
+  int64_t zero_bytes = 0;                // of constants that the file does not hold
 };
 
 // The graph being made, of the model or a body.

@@ -44,11 +44,15 @@ bool AddZeros(IrLowering& l, ValueInfoProto& info, TensorType type) {
     shape.add_dim()->set_dim_value(dim.min);
     if (count) count = CheckedMul(*count, dim.min);
   }
-  constexpr int64_t kMost = int64_t{1} << 26;
+  // A small file must not ask for much memory.
+  constexpr int64_t kMostBytes = int64_t{1} << 26;
   const int64_t bits = onnx_optim::BitsOf(type);
-  if (!count || *count > kMost || bits <= 0)
-    l.Refuse("a variable without a first value, of strings or of more than 2^26 elements, is not read");
-  zeros->tensor.set_raw_data(Bytes(std::string(static_cast<size_t>((*count * bits + 7) / 8), '\0')));
+  const auto bytes = count ? CheckedMul(*count, bits) : std::nullopt;
+  int64_t& all = l.builder().model.zero_bytes;
+  if (bits <= 0 || !bytes || *bytes / 8 > kMostBytes - all)
+    l.Refuse("a variable without a first value must be of numbers, all such of 64 MB at most");
+  all += *bytes / 8;
+  zeros->tensor.set_raw_data(Bytes(std::string(static_cast<size_t>((*bytes + 7) / 8), '\0')));
   l.builder().model.constants.push_back(std::move(zeros));
   return true;
 }
