@@ -262,8 +262,9 @@ TEST(IrLayers, Indexing) {
        [](LayerCase& c) {
          return std::vector{c.ir.Const<float>("f32", "1,2,3", {1, 2, 3, 4, 5, 6}, "x"), c.n, c.ir.Ints({2})};
        },
-       {"l/int64 = Cast(n) to=7", "l/unsqueeze = Unsqueeze(l/int64, axes)", "l/transposed = Transpose(x) perm=[0, 2, 1]",
-        "l/gathered = GatherND(l/transposed, l/unsqueeze) batch_dims=1", "l = Transpose(l/gathered) perm=[0, 1]"}},
+       {"l/int64 = Cast(n) to=7", "l/unsqueeze = Unsqueeze(l/int64, axes)",
+        "l/transposed = Transpose(x) perm=[0, 2, 1]", "l/gathered = GatherND(l/transposed, l/unsqueeze) batch_dims=1",
+        "l = Transpose(l/gathered) perm=[0, 1]"}},
       {"GatherElements",
        "opset6",
        "axis=\"1\"",

@@ -824,7 +824,9 @@ case("prelu_broadcast", lambda x: op.prelu(x, const([0.1, 0.2, 0.3, 0.4], np.flo
 case("squeeze_skip", lambda x: op.squeeze(x, const([0, 1, -1]), True), floats(1, 3, 1))
 case("squeeze_skip_all", lambda x: op.squeeze(x, const([1]), True), floats(1, 3, 1))
 case("gather_behind_batch", lambda x, i: op.gather(x, i, const(2), 1), floats(2, 3, 4, 5), ints(2, 6, 2, low=0, high=4))
-case("gather_far_behind_batch", lambda x, i: op.gather(x, i, const(3), 1), floats(2, 3, 4, 5), ints(2, 6, low=0, high=5))
+case(
+    "gather_far_behind_batch", lambda x, i: op.gather(x, i, const(3), 1), floats(2, 3, 4, 5), ints(2, 6, low=0, high=5)
+)
 for kind in [np.int8, np.uint8, np.uint16]:
     case(
         f"power_{kind.__name__}",

@@ -64,7 +64,8 @@ struct LeftRows {
   LinesAhead Ahead(int64_t row, int64_t k, const S* b, int64_t size, const Walk& walk) const {
     const auto here = reinterpret_cast<uintptr_t>(b);
     const int64_t bytes = size * static_cast<int64_t>(sizeof(S)), part = row / kRows * kParts * k * kLineBytes;
-    if ((walk.rows > kRows || kParts > 1) && part < bytes) return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
+    if ((walk.rows > kRows || kParts > 1) && part < bytes)
+      return {here + static_cast<uintptr_t>(walk.next * bytes + part)};
     if (walk.rows_are_cold && row + kRows < walk.rows) return {reinterpret_cast<uintptr_t>(rows[row + kRows])};
     return {here, 0};
   }
