@@ -28,8 +28,7 @@ std::vector<int64_t> Pads(const IrLowering& l) {
 }
 
 // Strides, dilations and padding, which mean the same in both.
-void SetWindow(IrLowering& l, NodeProto& node) {
-  const std::string auto_pad = AutoPad(l);
+void SetWindow(IrLowering& l, NodeProto& node, const std::string& auto_pad) {
   if (auto_pad != "NOTSET") {
     SetString(node, "auto_pad", auto_pad);
   } else if (const auto pads = Pads(l); !pads.empty()) {
@@ -52,11 +51,12 @@ std::string JoinGroups(IrLowering& l, int64_t& groups) {
   return l.Apply("Reshape", {l.Use(1), l.Int64Constant("shape", joined)});
 }
 
-void Convolve(IrLowering& l, std::string_view op_type, const std::vector<int64_t>& output_padding) {
+void Convolve(IrLowering& l, std::string_view op_type, const std::string& auto_pad,
+              const std::vector<int64_t>& output_padding) {
   int64_t groups = 1;
   const std::string weights = IsGrouped(l) ? JoinGroups(l, groups) : l.Use(1);
   NodeProto& node = l.Finish(op_type, {l.Use(0), weights});
-  SetWindow(l, node);
+  SetWindow(l, node, auto_pad);
   if (groups != 1) SetInt(node, "group", groups);
   if (!output_padding.empty()) SetInts(node, "output_padding", output_padding);
   l.SameAs(0);
@@ -119,19 +119,19 @@ void SetPool(IrLowering& l, NodeProto& node) {
     }
   }
   SetInts(node, "kernel_shape", kernel);
-  SetWindow(l, node);
+  SetWindow(l, node, AutoPad(l));
   if (rounding != "floor") SetInt(node, "ceil_mode", 1);
 }
 
 }  // namespace
 
-void LowerConvolution(IrLowering& l) { Convolve(l, "Conv", {}); }
+void LowerConvolution(IrLowering& l) { Convolve(l, "Conv", AutoPad(l), {}); }
 
+// Without an output shape "same_upper" and "same_lower" cut nothing.
 void LowerConvolutionBackprop(IrLowering& l) {
   if (l.input_size() > 2) return ConvolveBackTo(l);
   const std::string auto_pad = AutoPad(l);
-  if (auto_pad.starts_with("SAME")) l.Refuse("auto_pad same_upper and same_lower without an output shape are not read");
-  Convolve(l, "ConvTranspose", l.attrs().Ints("output_padding"));
+  Convolve(l, "ConvTranspose", auto_pad.starts_with("SAME") ? "VALID" : auto_pad, l.attrs().Ints("output_padding"));
 }
 
 void LowerAvgPool(IrLowering& l) {

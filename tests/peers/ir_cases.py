@@ -815,6 +815,14 @@ for pad in ["same_upper", "same_lower"]:
             ),
             floats(1, 1, 5),
         )
+for pad in ["same_upper", "same_lower", "valid"]:
+    case(
+        "deconvolution_" + pad,
+        lambda x, p=pad: op.convolution_backprop_data(
+            x, op.constant(floats(4, 3, 3, 4)), [2, 3], pads_begin=[1, 0], pads_end=[0, 1], auto_pad=p
+        ),
+        IMAGE,
+    )
 case(
     "strided_slice_shrinks_masked",
     lambda x: op.strided_slice(x, const([1, 2]), const([2, 3]), const([1, 1]), [1, 0], [0, 0], [0, 0], [1, 1]),
