@@ -65,14 +65,14 @@ void LowerBinary(IrLowering& l) {
   BroadcastRank(l);
 }
 
-// Of types that ONNX has no powers of, the last bits of the power of wider numbers.
+// Of types that ONNX has no powers of, those of doubles, held within the type.
 void LowerPower(IrLowering& l) {
   const TensorType type = CommonType(l);
   constexpr TensorType kNarrow[] = {TensorType::kInt8, TensorType::kInt16, TensorType::kUint8, TensorType::kUint16,
                                     TensorType::kUint32};
   if (std::ranges::find(kNarrow, type) == std::end(kNarrow)) return LowerBinary(l);
   CheckBroadcast(l);
-  const auto wide = [&](int i) { return l.CastTo(l.Use(i), TensorType::kInt64); };
+  const auto wide = [&](int i) { return l.CastTo(l.Use(i), TensorType::kDouble); };
   SetInt(l.Finish("Cast", {l.Apply("Pow", {wide(0), wide(1)})}), "to", onnx_optim::TensorTypeToDataType(type));
   l.output(0).type = type;
   BroadcastRank(l);

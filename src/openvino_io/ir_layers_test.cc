@@ -194,6 +194,12 @@ TEST(IrLayers, Windows) {
        pool.c_str(),
        A,
        {"l = AveragePool(a) kernel_shape=[3, 2] pads=[1, 0, 0, 1] strides=[2, 1]"}},
+      // Same pads leave nothing to round.
+      {"AvgPool",
+       "opset14",
+       "kernel=\"2\" strides=\"2\" auto_pad=\"same_upper\" rounding_type=\"ceil_torch\" exclude-pad=\"false\"",
+       A,
+       {"l = AveragePool(a) kernel_shape=[2] auto_pad=SAME_UPPER strides=[2] count_include_pad=1"}},
   });
 }
 

@@ -120,7 +120,7 @@ void SetPool(IrLowering& l, NodeProto& node) {
   }
   SetInts(node, "kernel_shape", kernel);
   SetWindow(l, node, AutoPad(l));
-  if (rounding != "floor") SetInt(node, "ceil_mode", 1);
+  if (rounding != "floor" && !AutoPad(l).starts_with("SAME")) SetInt(node, "ceil_mode", 1);
 }
 
 }  // namespace
@@ -138,7 +138,8 @@ void LowerAvgPool(IrLowering& l) {
   const bool exclude = l.attrs().Bool("exclude-pad", false);
   const std::vector<int64_t> pads = Pads(l);
   const bool padded = AutoPad(l) != "NOTSET" || std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
-  if (!exclude && l.attrs().String("rounding_type", "floor") != "floor")
+  // Of same pads the rounding says nothing.
+  if (!exclude && l.attrs().String("rounding_type", "floor") != "floor" && !AutoPad(l).starts_with("SAME"))
     l.Refuse("rounding up with exclude-pad \"false\" has no ONNX operator");
   NodeProto& node = l.DirectNode("AveragePool");
   SetPool(l, node);
