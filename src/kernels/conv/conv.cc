@@ -180,10 +180,11 @@ ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const Co
   const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? planes * out : 0);
   T* const to = pools ? unpooled.get() : y;
   ConvMethod method = ConvMethod::kOwn;
-  if (wish != ConvMethod::kPlanes && in_channels * out_channels == 1 && DepthwiseConv<T>::Fits(groups, window)) {
+  if (wish != ConvMethod::kPlanes && in_channels * out_channels == 1 && DepthwiseConv<T>::Fits(window)) {
     method = ConvMethod::kDepthwise;
-    std::call_once(depthwise_once_,
-                   [&] { depthwise_ = DepthwiseConv<T>(groups, window.KernelSize(), w_, bias_, flush_denormals_); });
+    std::call_once(depthwise_once_, [&] {
+      depthwise_ = DepthwiseConv<T>(groups, window.kernel[0], window.kernel[1], w_, bias_, flush_denormals_);
+    });
     depthwise_.Run(batch, window, epilogue.activation, x, to, team, threads);
   } else if (tiles.justified) {
     method = ConvMethod::kPlanes;

@@ -2,13 +2,15 @@
 #include "kernels/conv/depthwise.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
+#include <vector>
 
+#include "base/checked.h"
 #include "base/cpu_features.h"
 #include "base/stop_token.h"
 #include "kernels/conv/scratch.h"
 #include "kernels/gemm/panel.h"
-#include "kernels/strided/transpose.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/depthwise.cc"
@@ -20,70 +22,184 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
-// Outputs of a row whose sums are in registers at once.
-inline constexpr int kDepthwiseOutputs = 8;
+// Rows of outputs and vectors of each whose sums are in registers at once, beside a column of 5 weights.
+inline constexpr int kDepthwiseRows = 4, kDepthwiseVectors = 2;
 
-// The places that outputs of one row see.
-struct DepthwisePlaces {
-  int64_t first_row, until_row, first_column, until_column;
-};
-
-// kOutputs outputs from `column` on in row `row`, all of which see the same places.
-template <int kOutputs, class D, class T = hn::TFromD<D>>
-HWY_INLINE void DepthwiseOutputs(D d, const DepthwiseBlock<T>& block, int64_t row, int64_t column,
-                                 const DepthwisePlaces& places) {
-  using V = hn::Vec<D>;
+// The last vector may copy again what the one before it did; what is shorter goes in shorter ones.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void CopyNeighbours(D d, const T* HWY_RESTRICT from, int64_t n, T* HWY_RESTRICT to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const DepthwiseAxis &height = block.height, &width = block.width;
-  V sums[kOutputs];
-  for (int o = 0; o < kOutputs; ++o) sums[o] = hn::Load(d, block.bias);
-  const int64_t step = width.stride * lanes;
-  const bool sees = places.first_column < places.until_column;
-  for (int64_t i = places.first_row; sees && i < places.until_row; ++i) {
-    const int64_t seen = row * height.stride - height.begin + i * height.dilation - block.x_first;
-    const T* HWY_RESTRICT w = block.w + (i * width.kernel + places.first_column) * lanes;
-    const T* HWY_RESTRICT x =
-        block.x +
-        (seen * width.in + column * width.stride - width.begin + places.first_column * width.dilation) * lanes;
-    for (int64_t j = places.first_column; j < places.until_column; ++j, w += lanes, x += width.dilation * lanes) {
-      const V weight = InRegister(hn::Load(d, w));
-      for (int o = 0; o < kOutputs; ++o) sums[o] = hn::MulAdd(hn::Load(d, x + o * step), weight, sums[o]);
-    }
+  if (n < lanes) {
+    if constexpr (hn::MaxLanes(D()) > 1) CopyNeighbours(hn::Half<D>(), from, n, to);
+    return;
   }
-  T* HWY_RESTRICT y = block.y + ((row - block.first) * width.out + column) * lanes;
-  for (int o = 0; o < kOutputs; ++o) hn::Store(sums[o], d, y + o * lanes);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  if (i < n) hn::StoreU(hn::LoadU(d, from + n - lanes), d, to + n - lanes);
 }
 
-template <int kOutputs, class D, class T = hn::TFromD<D>>
-HWY_INLINE void DepthwiseColumns(D d, const DepthwiseBlock<T>& block, int64_t row, int64_t column, int64_t until,
-                                 const DepthwisePlaces& places) {
-  for (; column + kOutputs <= until; column += kOutputs) DepthwiseOutputs<kOutputs>(d, block, row, column, places);
-  if constexpr (kOutputs > 1) DepthwiseColumns<kOutputs / 2>(d, block, row, column, until, places);
+// Likewise: n numbers each.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void CopyPairs(D d, const T* HWY_RESTRICT from, int64_t n, T* HWY_RESTRICT even, T* HWY_RESTRICT odd) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (n < lanes) {
+    if constexpr (hn::MaxLanes(D()) > 1) CopyPairs(hn::Half<D>(), from, n, even, odd);
+    return;
+  }
+  const auto copy = [&](int64_t i) HWY_ATTR {
+    hn::Vec<D> evens, odds;
+    hn::LoadInterleaved2(d, from + 2 * i, evens, odds);
+    hn::StoreU(evens, d, even + i);
+    hn::StoreU(odds, d, odd + i);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) copy(i);
+  if (i < n) copy(n - lanes);
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void CopyRow(D d, const DepthwiseRows& in, int64_t columns, const T* from, T* to) {
+  from += in.skip;
+  if (in.stride == 1) return CopyNeighbours(d, from, in.count, to + in.at);
+  if (in.stride == 2) {
+    T* const here = to + in.at % 2 * in.part + in.at / 2;
+    T* const next = to + (in.at + 1) % 2 * in.part + (in.at + 1) / 2;
+    if (in.count % 2 != 0) here[in.count / 2] = from[in.count - 1];
+    return CopyPairs(d, from, in.count / 2, here, next);
+  }
+  for (int64_t k = 0; k < in.kernel; ++k)
+    for (int64_t o = 0; o < columns; ++o) {
+      const int64_t i = o * in.stride + k * in.dilation - in.at;
+      if (i >= 0 && i < in.count) to[k * in.part + o] = from[i];
+    }
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void CopyPlane(D d, const DepthwiseBlock<T>& block, const T* from, T* to) {
+  const DepthwiseRows& in = block.in;
+  for (int64_t j = 0; j < in.rows; ++j, to += in.row) {
+    const int64_t i = in.first + j;
+    if (i >= 0 && i < in.in_rows)
+      CopyRow(d, in, block.columns, from + i * in.in_columns, to);
+    else
+      std::fill_n(to, in.row, T(0));
+  }
+}
+
+// kVectors vectors of outputs, `step` apart, of kRows rows. kKernel rows of the window without dilation, kStride apart;
+// with kKernel = 0 the block says how many and how far.
+template <int kKernel, int kStride, int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+HWY_INLINE void DepthwiseSums(D d, const DepthwiseBlock<T>& block, const T* HWY_RESTRICT x, const T* HWY_RESTRICT w,
+                              int64_t step, hn::Vec<D> (&sums)[kRows][kVectors]) {
+  using V = hn::Vec<D>;
+  const int64_t row = block.in.row;
+  for (int64_t k = 0; k < block.kernel_columns; ++k) {
+    const T* HWY_RESTRICT from = x + block.offsets[k];
+    if constexpr (kKernel > 0) {
+      V weights[kKernel];
+      for (int i = 0; i < kKernel; ++i) weights[i] = InRegister(hn::Set(d, w[i]));
+#pragma GCC unroll 16
+      for (int i = 0; i < (kRows - 1) * kStride + kKernel; ++i, from += row)
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+          const V seen = InRegister(hn::LoadU(d, from + v * step));
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r)
+            if (i >= r * kStride && i < r * kStride + kKernel)
+              sums[r][v] = hn::MulAdd(weights[i - r * kStride], seen, sums[r][v]);
+        }
+      w += kKernel;
+    } else {
+      for (int64_t i = 0; i < block.kernel_rows; ++i, from += block.row_dilation * row) {
+        const V weight = InRegister(hn::Set(d, *w++));
+        for (int r = 0; r < kRows; ++r)
+          for (int v = 0; v < kVectors; ++v)
+            sums[r][v] = hn::MulAdd(weight, hn::LoadU(d, from + r * block.row_stride * row + v * step), sums[r][v]);
+      }
+    }
+  }
+}
+
+// What one plane's call works on.
+template <class T>
+struct DepthwisePlane {
+  const T* x;
+  const T* w;
+  T bias;
+  T* y;
+  const T* y_end;  // of all planes
+};
+
+// A vector wider than a row runs into the next one, which is computed later, but for the very last.
+template <int kKernel, int kStride, int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+HWY_INLINE void DepthwiseTile(D d, const DepthwiseBlock<T>& block, const DepthwisePlane<T>& plane, int64_t row,
+                              int64_t column, int64_t step) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sums[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Set(d, plane.bias);
+  DepthwiseSums<kKernel, kStride, kRows, kVectors>(d, block, plane.x + row * block.row_stride * block.in.row + column,
+                                                   plane.w, step, sums);
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      T* const y = plane.y + (row + r) * block.columns + column + v * step;
+      if (kVectors > 1 || plane.y_end - y >= lanes) {
+        hn::StoreU(sums[r][v], d, y);
+      } else {
+        HWY_ALIGN T whole[hn::MaxLanes(D())];
+        hn::Store(sums[r][v], d, whole);
+        CopyNeighbours(d, whole, plane.y_end - y, y);
+      }
+    }
+}
+
+// Sums are chains: the last vector and the last rows may do over what those before them did.
+template <int kKernel, int kStride, int kRows, class D, class T = hn::TFromD<D>>
+HWY_INLINE void DepthwiseColumns(D d, const DepthwiseBlock<T>& block, const DepthwisePlane<T>& plane, int64_t row) {
+  static_assert(kDepthwiseVectors == 2);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t column = 0;
+  while (block.columns - column > lanes) {
+    const int64_t step = std::min(lanes, block.columns - column - lanes);
+    DepthwiseTile<kKernel, kStride, kRows, 2>(d, block, plane, row, column, step);
+    column += step + lanes;
+  }
+  if (column < block.columns)
+    DepthwiseTile<kKernel, kStride, kRows, 1>(d, block, plane, row, std::max<int64_t>(0, block.columns - lanes), 0);
+}
+
+template <int kKernel, int kStride, class T>
+HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& block) {
+  const hn::ScalableTag<T> d;
+  const int64_t places = block.kernel_rows * block.kernel_columns;
+  const T* const y_end = block.y + (block.planes - 1) * block.y_plane + block.rows * block.columns;
+  for (int64_t p = 0; p < block.planes; ++p) {
+    const DepthwisePlane<T> plane{block.padded + p * block.in.plane, block.w + p * places, block.bias[p],
+                                  block.y + p * block.y_plane, y_end};
+    if (block.rows < kDepthwiseRows) {
+      for (int64_t row = 0; row < block.rows; ++row) DepthwiseColumns<kKernel, kStride, 1>(d, block, plane, row);
+      continue;
+    }
+    for (int64_t row = 0; row < block.rows; row += kDepthwiseRows)
+      DepthwiseColumns<kKernel, kStride, kDepthwiseRows>(d, block, plane, std::min(row, block.rows - kDepthwiseRows));
+  }
 }
 
 template <class T>
-HWY_INLINE void DepthwiseRows(const DepthwiseBlock<T>& block) {
+HWY_INLINE void DepthwiseAll(const DepthwiseBlock<T>& block) {
   const hn::ScalableTag<T> d;
-  const DepthwiseAxis &height = block.height, &width = block.width;
-  // Outputs between these see all places.
-  int64_t whole = 0, until = width.out;
-  while (whole < until && width.FirstPlace(whole) > 0) ++whole;
-  while (until > whole && width.UntilPlace(until - 1) < width.kernel) --until;
-  for (int64_t row = block.first; row < block.first + block.rows; ++row) {
-    DepthwisePlaces places{height.FirstPlace(row), height.UntilPlace(row), 0, width.kernel};
-    DepthwiseColumns<kDepthwiseOutputs>(d, block, row, whole, until, places);
-    const auto cut = [&](int64_t column) HWY_ATTR {
-      places.first_column = width.FirstPlace(column);
-      places.until_column = width.UntilPlace(column);
-      DepthwiseOutputs<1>(d, block, row, column, places);
-    };
-    for (int64_t column = 0; column < whole; ++column) cut(column);
-    for (int64_t column = until; column < width.out; ++column) cut(column);
-  }
+  for (int64_t p = 0; p < block.planes; ++p)
+    CopyPlane(d, block, block.x + p * block.in.in_rows * block.in.in_columns, block.padded + p * block.in.plane);
+  const bool dense = block.row_dilation == 1;
+  if (dense && block.kernel_rows == 3 && block.row_stride == 1) return DepthwisePlanes<3, 1>(block);
+  if (dense && block.kernel_rows == 3 && block.row_stride == 2) return DepthwisePlanes<3, 2>(block);
+  if (dense && block.kernel_rows == 5 && block.row_stride == 1) return DepthwisePlanes<5, 1>(block);
+  if (dense && block.kernel_rows == 5 && block.row_stride == 2) return DepthwisePlanes<5, 2>(block);
+  DepthwisePlanes<0, 0>(block);
 }
 
-void DepthwiseFloats(const DepthwiseBlock<float>& block) { DepthwiseRows(block); }
-void DepthwiseDoubles(const DepthwiseBlock<double>& block) { DepthwiseRows(block); }
+void DepthwiseFloats(const DepthwiseBlock<float>& block) { DepthwiseAll(block); }
+void DepthwiseDoubles(const DepthwiseBlock<double>& block) { DepthwiseAll(block); }
 
 const DepthwiseVariant& DepthwiseVariantHere() {
   static const DepthwiseVariant variant = {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>())),
@@ -99,10 +215,14 @@ HWY_AFTER_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
 
-// Bytes of a tile, in and out: it stays in the second-level cache.
-constexpr int64_t kTileBytes = 1 << 17;
-// Multiply-adds of vectors below which a thread is not worth waking.
-constexpr double kPieceWork = 1 << 15;
+// Numbers of a tile's padded rows: they stay in the first-level cache.
+constexpr int64_t kTileNumbers = 1 << 12;
+// So many numbers of padded rows a tile may have if it is to have few rows of outputs.
+constexpr int64_t kMostNumbers = 1 << 19;
+// Rows of outputs of a tile, at least, and what their number is a multiple of.
+constexpr int64_t kFewRows = 8;
+// Multiply-adds below which a thread is not worth waking.
+constexpr double kPieceWork = 1 << 17;
 
 int64_t Pieces(int64_t n, int64_t each) { return (n - 1) / each + 1; }
 
@@ -111,8 +231,26 @@ int64_t LanesOf(const DepthwiseVariant& variant) {
   return std::is_same_v<T, float> ? variant.f32_lanes : variant.f64_lanes;
 }
 
-DepthwiseAxis AxisOf(const Window& window, size_t d) {
-  return {window.in[d], window.out[d], window.kernel[d], window.stride[d], window.dilation[d], window.begin[d]};
+// Rows that `rows` rows of outputs see.
+int64_t SeenRows(const Window& window, int64_t rows) {
+  return (rows - 1) * window.stride[0] + (window.kernel[0] - 1) * window.dilation[0] + 1;
+}
+
+// All but which rows.
+DepthwiseRows LayRows(const Window& window, int64_t lanes) {
+  const int64_t extent = (window.kernel[1] - 1) * window.dilation[1], out = window.out[1], stride = window.stride[1];
+  DepthwiseRows in{.in_rows = window.in[0],
+                   .in_columns = window.in[1],
+                   .at = std::max<int64_t>(0, window.begin[1]),
+                   .skip = std::max<int64_t>(0, -window.begin[1]),
+                   .stride = stride,
+                   .dilation = window.dilation[1],
+                   .kernel = window.kernel[1]};
+  in.count = std::max<int64_t>(0, std::min(in.in_columns - in.skip, (out - 1) * stride + extent + 1 - in.at));
+  const int64_t wide = std::max(out, lanes);
+  in.part = wide + (stride <= 2 ? extent / stride : 0);
+  in.row = in.part * (stride <= 2 ? stride : in.kernel);
+  return in;
 }
 
 }  // namespace
@@ -124,86 +262,83 @@ const DepthwiseVariant& ActiveDepthwiseVariant() noexcept {
   return HWY_DYNAMIC_DISPATCH(DepthwiseVariantHere)();
 }
 
-int64_t DepthwiseAxis::FirstPlace(int64_t o) const {
-  const int64_t at = o * stride - begin;
-  return at >= 0 ? 0 : std::min(kernel, (-at - 1) / dilation + 1);
-}
-
-int64_t DepthwiseAxis::UntilPlace(int64_t o) const {
-  const int64_t left = in - (o * stride - begin);
-  return left <= 0 ? 0 : std::min(kernel, (left - 1) / dilation + 1);
+template <class T>
+bool DepthwiseConv<T>::Fits(const Window& window) {
+  if (window.in.size() != 2) return false;
+  const std::optional<int64_t> least =
+      CheckedMul(LayRows(window, LanesOf<T>(ActiveDepthwiseVariant())).row, SeenRows(window, kFewRows));
+  return least && *least <= kMostNumbers;
 }
 
 template <class T>
-bool DepthwiseConv<T>::Fits(int64_t channels, const Window& window) {
-  return window.in.size() == 2 && channels >= LanesOf<T>(ActiveDepthwiseVariant());
-}
-
-template <class T>
-DepthwiseConv<T>::DepthwiseConv(int64_t channels, int64_t places, const T* w, const T* bias, bool flush_denormals)
-    : channels_(channels),
-      places_(places),
-      lanes_(LanesOf<T>(ActiveDepthwiseVariant())),
-      variant_(&ActiveDepthwiseVariant()) {
-  const int64_t width = Pieces(channels, lanes_) * lanes_;
-  weights_ = MakeAlignedArray<T>(width * (places + 1));
-  std::fill_n(weights_.get(), width * (places + 1), T(0));
-  for (int64_t c = 0; c < channels; ++c) {
-    T* const block = weights_.get() + c / lanes_ * places * lanes_ + c % lanes_;
-    for (int64_t k = 0; k < places; ++k) {
-      const T value = w[c * places + k];
-      block[k * lanes_] = flush_denormals ? FlushDenormal(value) : value;
-    }
-    if (bias != nullptr) weights_[static_cast<size_t>(width * places + c)] = bias[c];
-  }
+DepthwiseConv<T>::DepthwiseConv(int64_t channels, int64_t kernel_rows, int64_t kernel_columns, const T* w,
+                                const T* bias, bool flush_denormals)
+    : channels_(channels), places_(kernel_rows * kernel_columns), variant_(&ActiveDepthwiseVariant()) {
+  weights_ = MakeAlignedArray<T>(channels * (places_ + 1));
+  T* to = weights_.get();
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t k = 0; k < kernel_columns; ++k)
+      for (int64_t i = 0; i < kernel_rows; ++i) {
+        const T value = w[c * places_ + i * kernel_columns + k];
+        *to++ = flush_denormals ? FlushDenormal(value) : value;
+      }
+  for (int64_t c = 0; c < channels; ++c) *to++ = bias != nullptr ? bias[c] : T(0);
 }
 
 template <class T>
 void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optional<Activation>& activation, const T* x,
                            T* y, ThreadTeam* team, int threads) const {
-  const DepthwiseAxis height = AxisOf(window, 0), width = AxisOf(window, 1);
-  const int64_t in = window.InSize(), out = window.OutSize(), blocks = Pieces(channels_, lanes_);
-  const int64_t row_bytes = (height.stride * width.in + width.out) * lanes_ * static_cast<int64_t>(sizeof(T));
-  const int64_t most = std::max<int64_t>(1, kTileBytes / row_bytes), tiles = Pieces(height.out, most);
-  const int64_t length = Pieces(height.out, tiles);
-  const T* const biases = weights_.get() + blocks * places_ * lanes_;
-  const auto piece = [&](int64_t index) {
-    const int64_t first = index % tiles * length, rows = std::min(length, height.out - first);
-    const int64_t block = index / tiles % blocks, channel = block * lanes_;
-    const int64_t channels = std::min(lanes_, channels_ - channel),
-                  image = index / tiles / blocks * channels_ + channel;
-    // The rows that are seen.
-    const int64_t last = (first + rows - 1) * height.stride - height.begin;
-    const int64_t seen_first = std::clamp<int64_t>(first * height.stride - height.begin, 0, height.in);
-    const int64_t seen_end =
-        std::clamp<int64_t>(last + (height.kernel - 1) * height.dilation + 1, seen_first, height.in);
-    const int64_t seen = (seen_end - seen_first) * width.in, made = rows * width.out;
-    const Scratch<T> scratch((seen + made) * lanes_);
-    T* const to = scratch.data() + seen * lanes_;
-    // Lanes of no channel are 0.
-    if (channels < lanes_) std::fill_n(scratch.data(), seen * lanes_, T(0));
-    TransposeInto(x + image * in + seen_first * width.in, in, scratch.data(), lanes_, channels, seen);
-    const DepthwiseBlock<T> work{.height = height,
-                                 .width = width,
-                                 .x = scratch.data(),
-                                 .x_first = seen_first,
-                                 .w = weights_.get() + block * places_ * lanes_,
-                                 .bias = biases + channel,
-                                 .first = first,
-                                 .rows = rows,
-                                 .y = to};
+  const int64_t lanes = LanesOf<T>(*variant_), in_size = window.InSize(), out = window.OutSize();
+  const DepthwiseRows lay = LayRows(window, lanes);
+  // Tiles of some rows of one plane, or of some planes.
+  int64_t length = window.out[0];
+  if (SeenRows(window, length) * lay.row > kTileNumbers) {
+    const int64_t most = (kTileNumbers / lay.row - SeenRows(window, 1)) / window.stride[0] + 1;
+    length = std::min(length, std::max(kFewRows, most / kFewRows * kFewRows));
+  }
+  const int64_t tiles = Pieces(window.out[0], length), padded = SeenRows(window, length) * lay.row;
+  const int64_t together = tiles > 1 ? 1 : std::clamp<int64_t>(kTileNumbers / padded, 1, channels_);
+  const int64_t groups = Pieces(channels_, together), padded_size = together * padded;
+  std::vector<int64_t> offsets;
+  for (int64_t k = 0; k < window.kernel[1]; ++k) {
+    const int64_t at = k * window.dilation[1];
+    offsets.push_back(lay.stride <= 2 ? at % lay.stride * lay.part + at / lay.stride : k * lay.part);
+  }
+  const auto piece = [&](int64_t index, T* scratch) {
+    const int64_t first = index % tiles * length, channel = index / tiles % groups * together;
+    const int64_t plane = index / tiles / groups * channels_ + channel;
+    DepthwiseBlock<T> block{.planes = std::min(together, channels_ - channel),
+                            .x = x + plane * in_size,
+                            .in = lay,
+                            .padded = scratch,
+                            .offsets = offsets.data(),
+                            .kernel_rows = window.kernel[0],
+                            .kernel_columns = window.kernel[1],
+                            .row_stride = window.stride[0],
+                            .row_dilation = window.dilation[0],
+                            .w = weights_.get() + channel * places_,
+                            .bias = weights_.get() + channels_ * places_ + channel,
+                            .y = y + plane * out + first * window.out[1],
+                            .y_plane = out,
+                            .rows = std::min(length, window.out[0] - first),
+                            .columns = window.out[1]};
+    block.in.first = first * window.stride[0] - window.begin[0];
+    block.in.rows = SeenRows(window, block.rows);
+    block.in.plane = padded;
     if constexpr (std::is_same_v<T, float>)
-      variant_->f32(work);
+      variant_->f32(block);
     else
-      variant_->f64(work);
-    if (activation) ApplyActivation(*activation, made * lanes_, to, to);
-    TransposeInto(to, lanes_, y + image * out + first * width.out, out, made, channels);
+      variant_->f64(block);
+    const int64_t made = (block.planes - 1) * out + block.rows * block.columns;
+    if (activation) ApplyActivation(*activation, made, block.y, block.y);
   };
-  const int64_t pieces = batch * blocks * tiles;
-  const double work = static_cast<double>(places_) * static_cast<double>(length * width.out);
+  const int64_t pieces = batch * groups * tiles;
+  const double work = static_cast<double>(places_ * together) * static_cast<double>(length * window.out[1]);
   const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kPieceWork / work));
   const auto range = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i);
+    const Scratch<T> scratch(padded_size);
+    std::fill_n(scratch.data(), padded_size, T(0));
+    for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i, scratch.data());
   };
   if (team == nullptr || threads == 1 || pieces <= grain)
     range(0, pieces);
