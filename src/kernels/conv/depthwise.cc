@@ -59,7 +59,6 @@ HWY_INLINE void CopyPairs(D d, const T* HWY_RESTRICT from, int64_t n, T* HWY_RES
 
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void CopyRow(D d, const DepthwiseRows& in, int64_t columns, const T* from, T* to) {
-  from += in.skip;
   if (in.stride == 1) return CopyNeighbours(d, from, in.count, to + in.at);
   if (in.stride == 2) {
     T* const here = to + in.at % 2 * in.part + in.at / 2;
@@ -74,15 +73,19 @@ HWY_INLINE void CopyRow(D d, const DepthwiseRows& in, int64_t columns, const T* 
     }
 }
 
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void CopyPlane(D d, const DepthwiseBlock<T>& block, const T* from, T* to) {
-  const DepthwiseRows& in = block.in;
-  for (int64_t j = 0; j < in.rows; ++j, to += in.row) {
-    const int64_t i = in.first + j;
-    if (i >= 0 && i < in.in_rows)
-      CopyRow(d, in, block.columns, from + i * in.in_columns, to);
-    else
-      std::fill_n(to, in.row, T(0));
+template <class T>
+HWY_INLINE void CopyPlanes(const DepthwiseBlock<T>& block) {
+  const hn::ScalableTag<T> d;
+  const DepthwiseRows in = block.in;  // which no store can change
+  const int64_t columns = block.columns;
+  for (int64_t p = 0; p < block.planes; ++p) {
+    const T* const plane = block.x + p * in.in_rows * in.in_columns + in.skip;
+    T* to = block.padded + p * in.plane;
+    for (int64_t i = in.first; i < in.first + in.rows; ++i, to += in.row)
+      if (i >= 0 && i < in.in_rows)
+        CopyRow(d, in, columns, plane + i * in.in_columns, to);
+      else
+        std::fill_n(to, in.row, T(0));
   }
 }
 
@@ -140,9 +143,11 @@ HWY_INLINE void DepthwiseTile(D d, const DepthwiseBlock<T>& block, const Depthwi
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Set(d, plane.bias);
   DepthwiseSums<kKernel, kStride, kRows, kVectors>(d, block, plane.x + row * block.row_stride * block.in.row + column,
                                                    plane.w, step, sums);
-  for (int r = 0; r < kRows; ++r)
+  T* to = plane.y + row * block.columns + column;
+  for (int r = 0; r < kRows; ++r, to += block.columns)
     for (int v = 0; v < kVectors; ++v) {
-      T* const y = plane.y + (row + r) * block.columns + column + v * step;
+      T* const y = to + v * step;
+      if (block.relu) sums[r][v] = hn::IfThenZeroElse(hn::Lt(sums[r][v], hn::Zero(d)), sums[r][v]);
       if (kVectors > 1 || plane.y_end - y >= lanes) {
         hn::StoreU(sums[r][v], d, y);
       } else {
@@ -169,8 +174,9 @@ HWY_INLINE void DepthwiseColumns(D d, const DepthwiseBlock<T>& block, const Dept
 }
 
 template <int kKernel, int kStride, class T>
-HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& block) {
+HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& given) {
   const hn::ScalableTag<T> d;
+  const DepthwiseBlock<T> block = given;  // which no store can change
   const int64_t places = block.kernel_rows * block.kernel_columns;
   const T* const y_end = block.y + (block.planes - 1) * block.y_plane + block.rows * block.columns;
   for (int64_t p = 0; p < block.planes; ++p) {
@@ -187,9 +193,7 @@ HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& block) {
 
 template <class T>
 HWY_INLINE void DepthwiseAll(const DepthwiseBlock<T>& block) {
-  const hn::ScalableTag<T> d;
-  for (int64_t p = 0; p < block.planes; ++p)
-    CopyPlane(d, block, block.x + p * block.in.in_rows * block.in.in_columns, block.padded + p * block.in.plane);
+  CopyPlanes(block);
   const bool dense = block.row_dilation == 1;
   if (dense && block.kernel_rows == 3 && block.row_stride == 1) return DepthwisePlanes<3, 1>(block);
   if (dense && block.kernel_rows == 3 && block.row_stride == 2) return DepthwisePlanes<3, 2>(block);
@@ -304,6 +308,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
     const int64_t at = k * window.dilation[1];
     offsets.push_back(lay.stride <= 2 ? at % lay.stride * lay.part + at / lay.stride : k * lay.part);
   }
+  const bool relu = activation && activation->kind == ActivationKind::kRelu;
   const auto piece = [&](int64_t index, T* scratch) {
     const int64_t first = index % tiles * length, channel = index / tiles % groups * together;
     const int64_t plane = index / tiles / groups * channels_ + channel;
@@ -318,6 +323,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
                             .row_dilation = window.dilation[0],
                             .w = weights_.get() + channel * places_,
                             .bias = weights_.get() + channels_ * places_ + channel,
+                            .relu = relu,
                             .y = y + plane * out + first * window.out[1],
                             .y_plane = out,
                             .rows = std::min(length, window.out[0] - first),
@@ -330,7 +336,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
     else
       variant_->f64(block);
     const int64_t made = (block.planes - 1) * out + block.rows * block.columns;
-    if (activation) ApplyActivation(*activation, made, block.y, block.y);
+    if (activation && !relu) ApplyActivation(*activation, made, block.y, block.y);
   };
   const int64_t pieces = batch * groups * tiles;
   const double work = static_cast<double>(places_ * together) * static_cast<double>(length * window.out[1]);

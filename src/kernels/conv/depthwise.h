@@ -39,6 +39,7 @@ struct DepthwiseBlock {
   int64_t kernel_rows = 0, kernel_columns = 0, row_stride = 1, row_dilation = 1;
   const T* w = nullptr;     // [plane][column of the window][row of it]
   const T* bias = nullptr;  // [plane]
+  bool relu = false;        // done to the sums
   T* y = nullptr;           // [plane][row][column], y_plane numbers from plane to plane
   int64_t y_plane = 0, rows = 0, columns = 0;
 };
