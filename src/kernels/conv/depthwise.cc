@@ -57,36 +57,41 @@ HWY_INLINE void CopyPairs(D d, const T* HWY_RESTRICT from, int64_t n, T* HWY_RES
   if (i < n) copy(n - lanes);
 }
 
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void CopyRow(D d, const DepthwiseRows& in, int64_t columns, const T* from, T* to) {
-  if (in.stride == 1) return CopyNeighbours(d, from, in.count, to + in.at);
-  if (in.stride == 2) {
-    T* const here = to + in.at % 2 * in.part + in.at / 2;
-    T* const next = to + (in.at + 1) % 2 * in.part + (in.at + 1) / 2;
-    if (in.count % 2 != 0) here[in.count / 2] = from[in.count - 1];
-    return CopyPairs(d, from, in.count / 2, here, next);
+// copy(from, to) for each row that there is.
+template <class T, class Copy>
+HWY_INLINE void CopyRows(const DepthwiseRows& in, const DepthwiseBlock<T>& block, const Copy& copy) {
+  for (int64_t p = 0; p < block.planes; ++p) {
+    const T* const plane = block.x + p * in.in_rows * in.in_columns + in.skip;
+    T* to = block.padded + p * in.plane;
+    for (int64_t i = in.first; i < in.first + in.rows; ++i, to += in.row)
+      if (i >= 0 && i < in.in_rows)
+        copy(plane + i * in.in_columns, to);
+      else
+        std::fill_n(to, in.row, T(0));
   }
-  for (int64_t k = 0; k < in.kernel; ++k)
-    for (int64_t o = 0; o < columns; ++o) {
-      const int64_t i = o * in.stride + k * in.dilation - in.at;
-      if (i >= 0 && i < in.count) to[k * in.part + o] = from[i];
-    }
 }
 
 template <class T>
 HWY_INLINE void CopyPlanes(const DepthwiseBlock<T>& block) {
   const hn::ScalableTag<T> d;
   const DepthwiseRows in = block.in;  // which no store can change
-  const int64_t columns = block.columns;
-  for (int64_t p = 0; p < block.planes; ++p) {
-    const T* const plane = block.x + p * in.in_rows * in.in_columns + in.skip;
-    T* to = block.padded + p * in.plane;
-    for (int64_t i = in.first; i < in.first + in.rows; ++i, to += in.row)
-      if (i >= 0 && i < in.in_rows)
-        CopyRow(d, in, columns, plane + i * in.in_columns, to);
-      else
-        std::fill_n(to, in.row, T(0));
+  if (in.stride == 1)
+    return CopyRows(in, block, [&](const T* from, T* to) HWY_ATTR { CopyNeighbours(d, from, in.count, to + in.at); });
+  if (in.stride == 2) {
+    const int64_t here = in.at % 2 * in.part + in.at / 2, next = (in.at + 1) % 2 * in.part + (in.at + 1) / 2;
+    const int64_t pairs = in.count / 2;
+    return CopyRows(in, block, [&](const T* from, T* to) HWY_ATTR {
+      CopyPairs(d, from, pairs, to + here, to + next);
+      if (in.count > 2 * pairs) to[here + pairs] = from[2 * pairs];
+    });
   }
+  CopyRows(in, block, [&](const T* from, T* to) {
+    for (int64_t k = 0; k < in.kernel; ++k)
+      for (int64_t o = 0; o < block.columns; ++o) {
+        const int64_t i = o * in.stride + k * in.dilation - in.at;
+        if (i >= 0 && i < in.count) to[k * in.part + o] = from[i];
+      }
+  });
 }
 
 // kVectors vectors of outputs, `step` apart, of kRows rows. kKernel rows of the window without dilation, kStride apart;
@@ -194,11 +199,13 @@ HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& given) {
 template <class T>
 HWY_INLINE void DepthwiseAll(const DepthwiseBlock<T>& block) {
   CopyPlanes(block);
-  const bool dense = block.row_dilation == 1;
-  if (dense && block.kernel_rows == 3 && block.row_stride == 1) return DepthwisePlanes<3, 1>(block);
-  if (dense && block.kernel_rows == 3 && block.row_stride == 2) return DepthwisePlanes<3, 2>(block);
-  if (dense && block.kernel_rows == 5 && block.row_stride == 1) return DepthwisePlanes<5, 1>(block);
-  if (dense && block.kernel_rows == 5 && block.row_stride == 2) return DepthwisePlanes<5, 2>(block);
+  const int64_t kernel = block.row_dilation == 1 ? block.kernel_rows : 0, stride = block.row_stride;
+  if (kernel == 1 && stride == 1) return DepthwisePlanes<1, 1>(block);
+  if (kernel == 3 && stride == 1) return DepthwisePlanes<3, 1>(block);
+  if (kernel == 3 && stride == 2) return DepthwisePlanes<3, 2>(block);
+  if (kernel == 5 && stride == 1) return DepthwisePlanes<5, 1>(block);
+  if (kernel == 5 && stride == 2) return DepthwisePlanes<5, 2>(block);
+  if (kernel == 7 && stride == 1) return DepthwisePlanes<7, 1>(block);
   DepthwisePlanes<0, 0>(block);
 }
 
