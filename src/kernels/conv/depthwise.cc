@@ -22,8 +22,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace ONNX_LIGHT_NAMESPACE::kernels::HWY_NAMESPACE {
 
-// Rows of outputs and vectors of each whose sums are in registers at once, beside a column of 5 weights.
-inline constexpr int kDepthwiseRows = 4, kDepthwiseVectors = 2;
+// Sums in registers at once, vectors of kRows rows: enough to hide a MulAdd's latency, and of 16 registers a column of
+// 7 weights has its own.
+inline constexpr int kDepthwiseSums = 8;
+// Rows with kernels of their own, of 2 vectors.
+inline constexpr int kDepthwiseRows = 4;
 
 // The last vector may copy again what the one before it did; what is shorter goes in shorter ones.
 template <class D, class T = hn::TFromD<D>>
@@ -60,14 +63,15 @@ HWY_INLINE void CopyPairs(D d, const T* HWY_RESTRICT from, int64_t n, T* HWY_RES
 // copy(from, to) for each row that there is.
 template <class T, class Copy>
 HWY_INLINE void CopyRows(const DepthwiseRows& in, const DepthwiseBlock<T>& block, const Copy& copy) {
+  const int64_t first = std::clamp<int64_t>(-in.first, 0, in.rows);
+  const int64_t until = std::clamp<int64_t>(in.in_rows - in.first, first, in.rows);
   for (int64_t p = 0; p < block.planes; ++p) {
-    const T* const plane = block.x + p * in.in_rows * in.in_columns + in.skip;
-    T* to = block.padded + p * in.plane;
-    for (int64_t i = in.first; i < in.first + in.rows; ++i, to += in.row)
-      if (i >= 0 && i < in.in_rows)
-        copy(plane + i * in.in_columns, to);
-      else
-        std::fill_n(to, in.row, T(0));
+    const T* const plane = block.x + (p * in.in_rows + in.first) * in.in_columns + in.skip;
+    T* const to = block.padded + p * in.plane;
+    for (int64_t j = first; j < until; ++j) copy(plane + j * in.in_columns, to + j * in.row);
+    if (in.whole) continue;  // what is left of the one before
+    std::fill(to, to + first * in.row, T(0));
+    std::fill(to + until * in.row, to + in.rows * in.row, T(0));
   }
 }
 
@@ -86,11 +90,11 @@ HWY_INLINE void CopyPlanes(const DepthwiseBlock<T>& block) {
     });
   }
   CopyRows(in, block, [&](const T* from, T* to) {
-    for (int64_t k = 0; k < in.kernel; ++k)
-      for (int64_t o = 0; o < block.columns; ++o) {
-        const int64_t i = o * in.stride + k * in.dilation - in.at;
-        if (i >= 0 && i < in.count) to[k * in.part + o] = from[i];
-      }
+    for (int64_t k = 0; k < in.kernel; ++k, to += in.part) {
+      const int64_t begin = k * in.dilation - in.at;
+      int64_t o = begin < 0 ? (-begin - 1) / in.stride + 1 : 0;
+      for (int64_t i = begin + o * in.stride; o < block.columns && i < in.count; ++o, i += in.stride) to[o] = from[i];
+    }
   });
 }
 
@@ -166,9 +170,12 @@ HWY_INLINE void DepthwiseTile(D d, const DepthwiseBlock<T>& block, const Depthwi
 // Sums are chains: the last vector and the last rows may do over what those before them did.
 template <int kKernel, int kStride, int kRows, class D, class T = hn::TFromD<D>>
 HWY_INLINE void DepthwiseColumns(D d, const DepthwiseBlock<T>& block, const DepthwisePlane<T>& plane, int64_t row) {
-  static_assert(kDepthwiseVectors == 2);
+  constexpr int kVectors = kDepthwiseSums / kRows;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t column = 0;
+  if constexpr (kVectors > 2)
+    for (; block.columns - column >= kVectors * lanes; column += kVectors * lanes)
+      DepthwiseTile<kKernel, kStride, kRows, kVectors>(d, block, plane, row, column, lanes);
   while (block.columns - column > lanes) {
     const int64_t step = std::min(lanes, block.columns - column - lanes);
     DepthwiseTile<kKernel, kStride, kRows, 2>(d, block, plane, row, column, step);
@@ -178,7 +185,8 @@ HWY_INLINE void DepthwiseColumns(D d, const DepthwiseBlock<T>& block, const Dept
     DepthwiseTile<kKernel, kStride, kRows, 1>(d, block, plane, row, std::max<int64_t>(0, block.columns - lanes), 0);
 }
 
-template <int kKernel, int kStride, class T>
+// block.rows >= kRows.
+template <int kKernel, int kStride, int kRows, class T>
 HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& given) {
   const hn::ScalableTag<T> d;
   const DepthwiseBlock<T> block = given;  // which no store can change
@@ -187,26 +195,24 @@ HWY_NOINLINE void DepthwisePlanes(const DepthwiseBlock<T>& given) {
   for (int64_t p = 0; p < block.planes; ++p) {
     const DepthwisePlane<T> plane{block.padded + p * block.in.plane, block.w + p * places, block.bias[p],
                                   block.y + p * block.y_plane, y_end};
-    if (block.rows < kDepthwiseRows) {
-      for (int64_t row = 0; row < block.rows; ++row) DepthwiseColumns<kKernel, kStride, 1>(d, block, plane, row);
-      continue;
-    }
-    for (int64_t row = 0; row < block.rows; row += kDepthwiseRows)
-      DepthwiseColumns<kKernel, kStride, kDepthwiseRows>(d, block, plane, std::min(row, block.rows - kDepthwiseRows));
+    for (int64_t row = 0; row < block.rows; row += kRows)
+      DepthwiseColumns<kKernel, kStride, kRows>(d, block, plane, std::min(row, block.rows - kRows));
   }
 }
 
 template <class T>
 HWY_INLINE void DepthwiseAll(const DepthwiseBlock<T>& block) {
   CopyPlanes(block);
+  if (block.rows < 2) return DepthwisePlanes<0, 0, 1>(block);
+  if (block.rows < kDepthwiseRows) return DepthwisePlanes<0, 0, 2>(block);
   const int64_t kernel = block.row_dilation == 1 ? block.kernel_rows : 0, stride = block.row_stride;
-  if (kernel == 1 && stride == 1) return DepthwisePlanes<1, 1>(block);
-  if (kernel == 3 && stride == 1) return DepthwisePlanes<3, 1>(block);
-  if (kernel == 3 && stride == 2) return DepthwisePlanes<3, 2>(block);
-  if (kernel == 5 && stride == 1) return DepthwisePlanes<5, 1>(block);
-  if (kernel == 5 && stride == 2) return DepthwisePlanes<5, 2>(block);
-  if (kernel == 7 && stride == 1) return DepthwisePlanes<7, 1>(block);
-  DepthwisePlanes<0, 0>(block);
+  if (kernel == 1 && stride == 1) return DepthwisePlanes<1, 1, kDepthwiseRows>(block);
+  if (kernel == 3 && stride == 1) return DepthwisePlanes<3, 1, kDepthwiseRows>(block);
+  if (kernel == 3 && stride == 2) return DepthwisePlanes<3, 2, kDepthwiseRows>(block);
+  if (kernel == 5 && stride == 1) return DepthwisePlanes<5, 1, kDepthwiseRows>(block);
+  if (kernel == 5 && stride == 2) return DepthwisePlanes<5, 2, kDepthwiseRows>(block);
+  if (kernel == 7 && stride == 1) return DepthwisePlanes<7, 1, kDepthwiseRows>(block);
+  DepthwisePlanes<0, 0, kDepthwiseRows>(block);
 }
 
 void DepthwiseFloats(const DepthwiseBlock<float>& block) { DepthwiseAll(block); }
@@ -338,6 +344,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
     block.in.first = first * window.stride[0] - window.begin[0];
     block.in.rows = SeenRows(window, block.rows);
     block.in.plane = padded;
+    block.in.whole = tiles == 1;
     if constexpr (std::is_same_v<T, float>)
       variant_->f32(block);
     else

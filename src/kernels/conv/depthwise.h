@@ -24,6 +24,7 @@ struct DepthwiseRows {
   // Stride 1: one part. 2: two, the even positions and the odd ones. Others: one for each place of the window, what the
   // outputs see there. Parts of a row are `part` numbers apart, rows `row`, planes `plane`.
   int64_t part = 0, row = 0, plane = 0;
+  bool whole = false;  // all planes begin with the same row: rows that are not there stay zeros
 };
 
 // The work of one call: the same rows of neighbouring planes. No alignment. `padded` is zeros where no earlier call
