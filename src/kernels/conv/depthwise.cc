@@ -91,9 +91,10 @@ HWY_INLINE void CopyPlanes(const DepthwiseBlock<T>& block) {
   }
   CopyRows(in, block, [&](const T* from, T* to) {
     for (int64_t k = 0; k < in.kernel; ++k, to += in.part) {
-      const int64_t begin = k * in.dilation - in.at;
-      int64_t o = begin < 0 ? (-begin - 1) / in.stride + 1 : 0;
-      for (int64_t i = begin + o * in.stride; o < block.columns && i < in.count; ++o, i += in.stride) to[o] = from[i];
+      const int64_t begin = k * in.dilation - in.at, end = in.count - begin;
+      const int64_t from_o = begin < 0 ? (-begin - 1) / in.stride + 1 : 0;
+      const int64_t until_o = std::min(block.columns, end <= 0 ? 0 : (end - 1) / in.stride + 1);
+      for (int64_t o = from_o; o < until_o; ++o) to[o] = from[begin + o * in.stride];
     }
   });
 }
@@ -234,10 +235,9 @@ namespace {
 
 // Numbers of a tile's padded rows: they stay in the first-level cache.
 constexpr int64_t kTileNumbers = 1 << 12;
-// So many numbers of padded rows a tile may have if it is to have few rows of outputs.
+// Numbers that they may be if there are to be some rows of outputs.
 constexpr int64_t kMostNumbers = 1 << 19;
-// Rows of outputs of a tile, at least, and what their number is a multiple of.
-constexpr int64_t kFewRows = 8;
+constexpr int64_t kSomeRows = 8;
 // Multiply-adds below which a thread is not worth waking.
 constexpr double kPieceWork = 1 << 17;
 
@@ -251,6 +251,12 @@ int64_t LanesOf(const DepthwiseVariant& variant) {
 // Rows that `rows` rows of outputs see.
 int64_t SeenRows(const Window& window, int64_t rows) {
   return (rows - 1) * window.stride[0] + (window.kernel[0] - 1) * window.dilation[0] + 1;
+}
+
+// Of a tile, at least: no fewer than what its rows share with those of the next one.
+int64_t FewestRows(const Window& window) {
+  const int64_t shared = (window.kernel[0] - 1) * window.dilation[0] / window.stride[0];
+  return std::min(window.out[0], std::max(kSomeRows, shared));
 }
 
 // All but which rows.
@@ -283,7 +289,7 @@ template <class T>
 bool DepthwiseConv<T>::Fits(const Window& window) {
   if (window.in.size() != 2) return false;
   const std::optional<int64_t> least =
-      CheckedMul(LayRows(window, LanesOf<T>(ActiveDepthwiseVariant())).row, SeenRows(window, kFewRows));
+      CheckedMul(LayRows(window, LanesOf<T>(ActiveDepthwiseVariant())).row, SeenRows(window, FewestRows(window)));
   return least && *least <= kMostNumbers;
 }
 
@@ -311,7 +317,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
   int64_t length = window.out[0];
   if (SeenRows(window, length) * lay.row > kTileNumbers) {
     const int64_t most = (kTileNumbers / lay.row - SeenRows(window, 1)) / window.stride[0] + 1;
-    length = std::min(length, std::max(kFewRows, most / kFewRows * kFewRows));
+    length = std::max(FewestRows(window), most / kSomeRows * kSomeRows);
   }
   const int64_t tiles = Pieces(window.out[0], length), padded = SeenRows(window, length) * lay.row;
   const int64_t together = tiles > 1 ? 1 : std::clamp<int64_t>(kTileNumbers / padded, 1, channels_);
