@@ -85,7 +85,7 @@ void ExpectSizes() {
         for (const int64_t columns : {1, 3, 4, 7, 8, 9, 15, 16, 17, 35, 65, 131}) {
           SCOPED_TRACE(testing::Message()
                        << kernel[0] << 'x' << kernel[1] << " stride " << stride << ", " << rows << 'x' << columns);
-          // One short of all of the padding that such a window may have, where there are inputs then.
+          // As much padding as keeps the size, where there are inputs then.
           std::vector<int64_t> pad{kernel[0] / 2, kernel[1] / 2};
           if (rows == 1) pad[0] = 0;
           if (columns == 1) pad[1] = 0;
@@ -116,6 +116,10 @@ TEST(Depthwise, TilesPadsAndDilations) {
     ExpectAsReference(Data<float>(1, 5, WindowOf({14, 21}, {3, 3}, {2, 2}, {2, 3}, {2, 3}, {1, 2})));
     ExpectAsReference(Data<float>(1, 5, WindowOf({9, 40}, {2, 3}, {3, 2}, {2, 4}, {0, 9}, {3, 8})));
     ExpectAsReference(Data<float>(1, 5, WindowOf({9, 8}, {5, 5}, {1, 1}, {1, 1}, {6, 5}, {6, 5})));
+    // Strides that nothing strides over, whatever a file says they are.
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    ExpectAsReference(Data<float>(1, 5, WindowOf({1, 9}, {3, 3}, {most, 1}, {1, 1}, {1, 1}, {1, 1})));
+    ExpectAsReference(Data<float>(1, 5, WindowOf({9, 1}, {3, 3}, {1, most}, {1, 1}, {1, 1}, {1, 1})));
     // Windows with places between which inputs are never seen.
     ExpectAsReference(Data<float>(1, 5, WindowOf({6, 9}, {2, 2}, {5, 4}, {1, 1}, {1, 0}, {0, 1})));
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plane_conv: convolutions of few channels, one of each for the most part (depthwise). Planes are read as they are
-// stored (plane_tiles.h): vectors are neighbouring outputs, weights are spread.
+// plane_conv: convolutions of few channels, and depthwise ones of other than images (those: depthwise.h). Planes are
+// read as they are stored (plane_tiles.h): vectors are neighbouring outputs, weights are spread.
 #pragma once
 
 #include <cstdint>
