@@ -7,6 +7,7 @@
 #include "kernels/conv/plane_tiles.h"
 #include "kernels/conv/scratch.h"
 #include "kernels/gemm/byte_tile.h"
+#include "kernels/pieces.h"
 #include "kernels/quantize/byte_rows.h"
 #include "kernels/strided/interleave.h"
 
@@ -201,10 +202,7 @@ void PackedByteConv::Run(int64_t batch, const Window& window, const void* x, boo
       for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i);
     };
     const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kPieceWork / work));
-    if (team == nullptr || threads == 1 || pieces <= grain)
-      range(0, pieces);
-    else
-      team->ParallelFor(pieces, grain, range, threads);
+    RunPieces(pieces, grain, team, threads, range);
   };
   const double work = static_cast<double>(in_channels_ * places_) * static_cast<double>(out);
   if (!tiles.justified) {

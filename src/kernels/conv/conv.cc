@@ -9,6 +9,7 @@
 #include "kernels/conv/conv_tiles.h"
 #include "kernels/conv/scratch.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/pieces.h"
 #include "kernels/window/max_rows.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -174,7 +175,6 @@ template <class T>
 ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const ConvEpilogue& epilogue, const T* x, T* y,
                                    ThreadTeam* team, int threads, ConvMethod wish) const {
   const auto [groups, in_channels, out_channels] = sizes_;
-  const PlaneTiles tiles(window, kPlaneNumbers / (in_channels + out_channels));
   const int64_t planes = batch * groups * out_channels, out = window.OutSize();
   const bool pools = !epilogue.pool.kernel.empty();
   const AlignedArray<T> unpooled = MakeAlignedArray<T>(pools ? planes * out : 0);
@@ -186,7 +186,7 @@ ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const Co
       depthwise_ = DepthwiseConv<T>(groups, window.kernel[0], window.kernel[1], w_, bias_, flush_denormals_);
     });
     depthwise_.Run(batch, window, epilogue.activation, x, to, team, threads);
-  } else if (tiles.justified) {
+  } else if (const PlaneTiles tiles(window, kPlaneNumbers / (in_channels + out_channels)); tiles.justified) {
     method = ConvMethod::kPlanes;
     std::call_once(planes_once_, [&] {
       planes_ = PlaneConv<T>(groups, in_channels, out_channels, window.KernelSize(), w_, flush_denormals_);
@@ -205,10 +205,7 @@ ConvMethod PackedConv<T>::RunWhole(int64_t batch, const Window& window, const Co
     MaxPool(std::is_same_v<T, float> ? TensorType::kFloat : TensorType::kDouble, to + begin * out,
             y + begin * pool.OutSize(), nullptr, end - begin, pool);
   };
-  if (team == nullptr || threads == 1)
-    range(0, planes);
-  else
-    team->ParallelFor(planes, kPlaneNumbers / out + 1, range, threads);
+  RunPieces(planes, kPlaneNumbers / out + 1, team, threads, range);
   return method;
 }
 
@@ -295,10 +292,7 @@ ConvMethod PackedConv<T>::Run(int64_t batch, const Window& window, const ConvEpi
   const auto range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i);
   };
-  if (team == nullptr || threads == 1 || pieces == 1)
-    range(0, pieces);
-  else
-    team->ParallelFor(pieces, 1, range, threads);
+  RunPieces(pieces, 1, team, threads, range);
   return served ? method : ConvMethod::kOwn;
 }
 

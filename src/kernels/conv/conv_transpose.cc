@@ -5,6 +5,7 @@
 
 #include "base/stop_token.h"
 #include "kernels/aligned_array.h"
+#include "kernels/pieces.h"
 #include "kernels/strided/transpose.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
@@ -57,10 +58,7 @@ bool DnnConvTranspose(int64_t batch, int64_t groups, int64_t in_channels, int64_
     for (int64_t n = begin; n < end && !StopRequested(); ++n)
       if (!image(n + 1)) served = false;
   };
-  if (team == nullptr || threads == 1)
-    range(0, batch - 1);
-  else
-    team->ParallelFor(batch - 1, 1, range, threads);
+  RunPieces(batch - 1, 1, team, threads, range);
   return served;
 }
 

@@ -11,6 +11,7 @@
 #include "base/stop_token.h"
 #include "kernels/conv/scratch.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/pieces.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/depthwise.cc"
@@ -241,8 +242,6 @@ constexpr int64_t kSomeRows = 8;
 // Multiply-adds below which a thread is not worth waking.
 constexpr double kPieceWork = 1 << 17;
 
-int64_t Pieces(int64_t n, int64_t each) { return (n - 1) / each + 1; }
-
 template <class T>
 int64_t LanesOf(const DepthwiseVariant& variant) {
   return std::is_same_v<T, float> ? variant.f32_lanes : variant.f64_lanes;
@@ -366,10 +365,7 @@ void DepthwiseConv<T>::Run(int64_t batch, const Window& window, const std::optio
     std::fill_n(scratch.data(), padded_size, T(0));
     for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i, scratch.data());
   };
-  if (team == nullptr || threads == 1 || pieces <= grain)
-    range(0, pieces);
-  else
-    team->ParallelFor(pieces, grain, range, threads);
+  RunPieces(pieces, grain, team, threads, range);
 }
 
 template class DepthwiseConv<float>;

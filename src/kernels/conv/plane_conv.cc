@@ -8,6 +8,7 @@
 #include "base/stop_token.h"
 #include "kernels/conv/scratch.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/pieces.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/plane_conv.cc"
@@ -171,10 +172,7 @@ void PlaneConv<T>::Run(int64_t batch, const PlaneTiles& tiles, const T* bias,
   const auto range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && !StopRequested(); ++i) piece(i);
   };
-  if (team == nullptr || threads == 1 || pieces <= grain)
-    range(0, pieces);
-  else
-    team->ParallelFor(pieces, grain, range, threads);
+  RunPieces(pieces, grain, team, threads, range);
 }
 
 template class PlaneConv<float>;

@@ -7,6 +7,7 @@
 #include "base/stop_token.h"
 #include "kernels/gemm/byte_tile.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/pieces.h"
 #include "kernels/quantize/byte_rows.h"
 #include "kernels/strided/interleave.h"
 
@@ -21,7 +22,6 @@ constexpr int64_t kRowsAtOnce = 48;
 constexpr int64_t kFewRows = 3;
 constexpr int64_t kMostVectors = 4;
 
-int64_t CeilOf(int64_t n, int64_t step) { return (n + step - 1) / step; }
 uint32_t Wrapping(int32_t value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
@@ -32,9 +32,9 @@ PackedBytes::PackedBytes(int64_t k, int64_t n, const void* b, bool is_signed, bo
       shift_(is_signed ? 0 : 128),
       kernel_(&ActiveByteKernel()),
       lanes_(std::max<int64_t>(1, kernel_->lanes)),
-      vectors_(std::clamp<int64_t>(CeilOf(n, lanes_), 1, kMostVectors)),
-      quads_(CeilOf(k, kByteQuad)),
-      panels_(CeilOf(n, lanes_ * vectors_)) {
+      vectors_(std::clamp<int64_t>(Pieces(n, lanes_), 1, kMostVectors)),
+      quads_(Pieces(k, kByteQuad)),
+      panels_(Pieces(n, lanes_ * vectors_)) {
   const auto* const from = static_cast<const uint8_t*>(b);
   const uint8_t flip = is_signed ? 0 : 0x80;  // uint8 less 128
   const int64_t width = lanes_ * vectors_, size = panels_ * quads_ * width * kByteQuad;
@@ -154,7 +154,7 @@ void PackedBytes::Multiply(int64_t m, const void* a, bool a_signed, std::span<co
     if (std::ranges::all_of(job.b_zero, [](int32_t zero) { return zero == 0; })) job.b_zero.clear();
   }
   const int64_t piece_panels = std::max<int64_t>(1, kPieceColumns / (lanes_ * vectors_));
-  const int64_t row_pieces = CeilOf(m, kPieceRows), column_pieces = CeilOf(panels_, piece_panels);
+  const int64_t row_pieces = Pieces(m, kPieceRows), column_pieces = Pieces(panels_, piece_panels);
   const auto range = [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t first = piece / column_pieces * kPieceRows, rows = std::min(kPieceRows, m - first);
@@ -167,10 +167,7 @@ void PackedBytes::Multiply(int64_t m, const void* a, bool a_signed, std::span<co
         }
     }
   };
-  if (team == nullptr || threads == 1 || row_pieces * column_pieces == 1)
-    range(0, row_pieces * column_pieces);
-  else
-    team->ParallelFor(row_pieces * column_pieces, 1, range, threads);
+  RunPieces(row_pieces * column_pieces, 1, team, threads, range);
 }
 
 }  // namespace ONNX_LIGHT_NAMESPACE::kernels

@@ -8,6 +8,7 @@
 #include "base/stop_token.h"
 #include "kernels/gemm/gemm_variant.h"
 #include "kernels/gemm/panel.h"
+#include "kernels/pieces.h"
 
 namespace ONNX_LIGHT_NAMESPACE::kernels {
 namespace {
@@ -59,18 +60,13 @@ void PackPanel(const MatrixView<T>& b, int64_t row, int64_t rows, int64_t column
     copy([](T value) { return value; });
 }
 
-int64_t Pieces(int64_t n, int64_t grain) { return n <= 0 ? 0 : (n - 1) / grain + 1; }
-
 // Calls fn(i) for i < pieces, on the team when the work is worth it.
 template <class Fn>
 void ForPieces(int64_t pieces, double multiply_adds, ThreadTeam* team, int threads, const Fn& fn) {
   const auto range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && !StopRequested(); ++i) fn(i);
   };
-  if (team == nullptr || threads == 1 || multiply_adds < static_cast<double>(kWorthAThread))
-    range(0, pieces);
-  else
-    team->ParallelFor(pieces, 1, range, threads);
+  RunPieces(pieces, 1, team, multiply_adds < static_cast<double>(kWorthAThread) ? 1 : threads, range);
 }
 
 template <class T>
