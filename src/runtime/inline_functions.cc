@@ -64,9 +64,7 @@ bool HasBodies(const NodeProto& node) {
 
 class Inliner {
  public:
-  using Keep = bool (*)(std::string_view, std::string_view, int64_t);
-
-  Inliner(ModelProto& model, Keep keep) : model_(model), keep_(keep) {
+  Inliner(ModelProto& model, KeepsOp keep) : model_(model), keep_(keep) {
     for (const FunctionProto& function : model.functions())
       functions_.emplace(Key(Domain(function.domain()), function.name(), function.overload()), &function);
   }
@@ -307,7 +305,7 @@ class Inliner {
   }
 
   ModelProto& model_;
-  Keep keep_;
+  KeepsOp keep_;
   std::map<Key, const FunctionProto*> functions_;
   std::unordered_set<const FunctionProto*> checked_;
   int64_t instances_ = 0;
@@ -320,9 +318,6 @@ bool NeedsInlining(const ModelProto& model) {
   return !model.functions().empty() || HasOpWithBody(model, model.graph().node(), 0);
 }
 
-std::vector<InlinedCall> InlineFunctions(ModelProto& model, bool (*keep)(std::string_view domain,
-                                                                         std::string_view op_type, int64_t opset)) {
-  return Inliner(model, keep).Run();
-}
+std::vector<InlinedCall> InlineFunctions(ModelProto& model, KeepsOp keep) { return Inliner(model, keep).Run(); }
 
 }  // namespace ONNX_LIGHT_NAMESPACE

@@ -22,14 +22,15 @@ struct InlinedCall {
   std::string path;    // of the call, as inference has it: "/block0/call"
 };
 
+// Whether an operator stays as it is.
+using KeepsOp = bool (*)(std::string_view domain, std::string_view op_type, int64_t opset);
+
 // Replaces every call of a model's own functions and of operators with a body, in bodies too, by the nodes; afterwards
 // the model has no functions. Values inside get a prefix of their own, nodes the caller's name; those with bodies keep
 // the path they had, having got a name if they had none. Returns the calls. Throws InvalidArgument
 // for functions that call themselves and for more than kMaxExpandedNodes nodes, Unsupported when a function imports
 // another version of an operator set than the model and an operator it uses differs between the two. Operators with a
 // body for which `keep` is true, when it is given, stay as they are.
-std::vector<InlinedCall> InlineFunctions(ModelProto& model,
-                                         bool (*keep)(std::string_view domain, std::string_view op_type,
-                                                      int64_t opset) = nullptr);
+std::vector<InlinedCall> InlineFunctions(ModelProto& model, KeepsOp keep = nullptr);
 
 }  // namespace ONNX_LIGHT_NAMESPACE
