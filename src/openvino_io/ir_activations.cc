@@ -83,8 +83,7 @@ void LowerSwish(IrLowering& l) {
   l.SameAs(0);
 }
 
-// A slope of one dim lies along axis 1, the channels; others broadcast as they are.
-// A vector of slopes is one of the channels; where there are not as many, it is broadcast as other values are.
+// A vector of slopes lies along axis 1, the channels, unless there are not as many; others broadcast as they are.
 void LowerPRelu(IrLowering& l) {
   const int rank = l.RankOf(1) == 1 ? l.KnownRank(0, "to know the axis of the slope") : 0;
   std::string slope = l.Use(1);

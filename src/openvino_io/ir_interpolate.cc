@@ -153,15 +153,13 @@ void GatherNearest(IrLowering& l, Interpolation read) {
   const auto as_float = [&](const std::string& size) {
     return l.Apply("Reshape", {l.CastTo(size, TensorType::kFloat), scalar});
   };
-  const std::string epsilon = l.ScalarConstant("epsilon", TensorType::kFloat, double{kScaleEpsilon});
-  const std::string given = read.sizes ? l.Int64(read.by, true) : l.CastTo(l.Use(read.by), TensorType::kFloat);
+  const std::string sizes = read.sizes ? l.Int64(read.by, true) : SizesOfScales(l, read, value);
+  const std::string scales = read.sizes ? "" : l.CastTo(l.Use(read.by), TensorType::kFloat);
   for (size_t i = 0; i < read.axes.size(); ++i) {
-    const std::string one = l.Along("Gather", {given, l.Int64Constant("place", {static_cast<int64_t>(i)})}, 0);
-    const std::string in = as_float(l.AxisSize(value, read.axes[i]));
-    const std::string number = read.sizes ? as_float(one) : l.Apply("Reshape", {one, scalar});
-    const std::string scale = read.sizes ? l.Apply("Div", {number, in}) : number;
-    const std::string out =
-        read.sizes ? number : l.Apply("Floor", {l.Apply("Mul", {in, l.Apply("Add", {scale, epsilon})})});
+    const std::string at = l.Int64Constant("place", {static_cast<int64_t>(i)});
+    const std::string in = as_float(l.AxisSize(value, read.axes[i])), out = as_float(l.Along("Gather", {sizes, at}, 0));
+    const std::string scale =
+        read.sizes ? l.Apply("Div", {out, in}) : l.Apply("Reshape", {l.Along("Gather", {scales, at}, 0), scalar});
     const std::string place = Rounded(l, read.nearest, Coordinates(l, read.coordinates, in, out, scale), scale);
     const std::string last = l.Apply("Sub", {in, l.ScalarConstant("one", TensorType::kFloat, 1)});
     const std::string inside = l.Apply("Clip", {place, l.ScalarConstant("zero", TensorType::kFloat, 0), last});

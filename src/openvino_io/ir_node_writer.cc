@@ -257,6 +257,17 @@ IrRef IrNodeWriter::Reshaped(const IrRef& value, std::span<const int64_t> shape)
               IrType::Tensor(value.type->element, {shape.begin(), shape.end()}));
 }
 
+IrRef IrNodeWriter::ShapeOf(const IrRef& value) {
+  return Step("shape", "ShapeOf", "opset3", {value}, {{"output_type", "i64"}},
+              IrType::Tensor(TensorType::kInt64, {value.type->rank()}));
+}
+
+IrRef IrNodeWriter::SizeAt(const IrRef& shape, int64_t axis, bool as_vector) {
+  const IrRef at = as_vector ? Int64s("at", {axis}) : Int64("at", axis);
+  return Step("size", "Gather", "opset8", {shape, at, Int64("axis", 0)}, {{"batch_dims", "0"}},
+              IrType::Tensor(TensorType::kInt64, at.type->dims));
+}
+
 void IrNodeWriter::Refuse(const std::string& subject, const std::string& reason) const {
   throw Unsupported(reason, {.op_type = node_.op_type(), .node_name = node_.name(), .subject = subject, .path = {}});
 }

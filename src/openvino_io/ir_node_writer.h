@@ -102,6 +102,10 @@ class IrNodeWriter {
     return Reshaped(value, std::span(shape.begin(), shape.size()));
   }
   IrRef Reshaped(const IrRef& value, std::span<const int64_t> shape);
+  // [rank], int64.
+  IrRef ShapeOf(const IrRef& value);
+  // The size of an axis out of that; a vector of one or of no axes.
+  IrRef SizeAt(const IrRef& shape, int64_t axis, bool as_vector = false);
   // A value of one element with no axes.
   IrRef AsScalar(const IrRef& value) {
     return value.type->rank() == 0 ? value : Reshaped(value, std::span<const int64_t>());

@@ -18,7 +18,7 @@ void CheckTopLevel(const IrLowering& l) {
 }
 
 // The input's default is input 0, a constant.
-void AddDefault(IrLowering& l, ValueInfoProto& info) {
+void CopyDefault(IrLowering& l, ValueInfoProto& info) {
   auto copy = std::make_unique<IrConstant>();
   copy->tensor = l.input(0).constant->tensor;
   copy->tensor.set_name(info.name());
@@ -28,41 +28,49 @@ void AddDefault(IrLowering& l, ValueInfoProto& info) {
   l.builder().model.constants.push_back(std::move(copy));
 }
 
-// Zeros, where the variable's shape is fixed.
-bool AddZeros(IrLowering& l, ValueInfoProto& info, TensorType type) {
-  if (!l.attrs().Has("variable_shape")) return false;
-  const std::optional<std::vector<IrDim>> dims = l.attrs().PartialShape("variable_shape");
-  if (!dims || !std::ranges::all_of(*dims, &IrDim::fixed)) return false;
-  auto zeros = std::make_unique<IrConstant>();
-  zeros->used = true;
-  zeros->tensor.set_name(info.name());
-  zeros->tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
+// The input's default is `bytes` of these dims, of which those that are not fixed are 0, and symbols of the input.
+void AddDefault(IrLowering& l, ValueInfoProto& info, TensorType type, const std::vector<IrDim>& dims, Bytes bytes) {
+  auto made = std::make_unique<IrConstant>();
+  made->used = true;
+  made->tensor.set_name(info.name());
+  made->tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
   TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
-  std::optional<int64_t> count = 1;
-  for (const IrDim& dim : *dims) {
-    zeros->tensor.add_dims(dim.min);
-    shape.add_dim()->set_dim_value(dim.min);
-    if (count) count = CheckedMul(*count, dim.min);
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    made->tensor.add_dims(dims[axis].fixed() ? dims[axis].min : 0);
+    if (dims[axis].fixed()) {
+      shape.add_dim()->set_dim_value(dims[axis].min);
+    } else {
+      shape.add_dim()->set_dim_param(l.builder().model.dim_names.Unique(DimName(info.name(), axis)));
+    }
   }
-  // A small file must not ask for much memory.
+  made->tensor.set_raw_data(std::move(bytes));
+  l.builder().model.constants.push_back(std::move(made));
+}
+
+// Zeros, as many as these dims say. A small file must not ask for much memory.
+Bytes Zeros(IrLowering& l, TensorType type, const std::vector<IrDim>& dims) {
   constexpr int64_t kMostBytes = int64_t{1} << 26;
   const int64_t bits = onnx_optim::BitsOf(type);
-  const auto bytes = count ? CheckedMul(*count, bits) : std::nullopt;
-  int64_t& all = l.builder().model.zero_bytes;
-  if (bits <= 0 || !bytes || *bytes / 8 > kMostBytes - all)
+  std::optional<int64_t> count = 1;
+  for (const IrDim& dim : dims)
+    if (count) count = CheckedMul(*count, dim.min);
+  const auto all = count ? CheckedMul(*count, bits) : std::nullopt;
+  int64_t& made = l.builder().model.zero_bytes;
+  if (bits <= 0 || !all || *all / 8 > kMostBytes - made)
     l.Refuse("a variable without a first value must be of numbers, all such of 64 MB at most");
-  all += *bytes / 8;
-  zeros->tensor.set_raw_data(Bytes(std::string(static_cast<size_t>((*bytes + 7) / 8), '\0')));
-  l.builder().model.constants.push_back(std::move(zeros));
-  return true;
+  made += *all / 8;
+  return Bytes(std::string(static_cast<size_t>((*all + 7) / 8), '\0'));
+}
+
+// What the layer says of the variable's dims.
+std::optional<std::vector<IrDim>> GivenDims(const IrLowering& l) {
+  return l.attrs().Has("variable_shape") ? l.attrs().PartialShape("variable_shape") : std::nullopt;
 }
 
 // The dims of a variable whose first value is computed, one of which at least is not fixed.
 std::vector<IrDim> DimsOfComputed(const IrLowering& l) {
   std::vector<IrDim> dims;
-  std::optional<std::vector<IrDim>> given;
-  if (l.attrs().Has("variable_shape")) given = l.attrs().PartialShape("variable_shape");
-  if (given) {
+  if (const auto given = GivenDims(l)) {
     dims = *given;
   } else {
     dims.resize(static_cast<size_t>(l.KnownRank(0, "to make an input of the variable")));
@@ -70,24 +78,6 @@ std::vector<IrDim> DimsOfComputed(const IrLowering& l) {
   if (dims.empty()) l.Refuse("a variable of one element whose first value is not constant is not read");
   if (std::ranges::all_of(dims, &IrDim::fixed)) dims.front() = IrDim{};
   return dims;
-}
-
-void AddEmptyDefault(IrLowering& l, ValueInfoProto& info, TensorType type, const std::vector<IrDim>& dims) {
-  auto empty = std::make_unique<IrConstant>();
-  empty->used = true;
-  empty->tensor.set_name(info.name());
-  empty->tensor.set_data_type(onnx_optim::TensorTypeToDataType(type));
-  TensorShapeProto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    empty->tensor.add_dims(dims[axis].fixed() ? dims[axis].min : 0);
-    if (dims[axis].fixed()) {
-      shape.add_dim()->set_dim_value(dims[axis].min);
-    } else {
-      shape.add_dim()->set_dim_param(l.builder().model.dim_names.Unique(DimName(info.name(), axis)));
-    }
-  }
-  empty->tensor.set_raw_data(Bytes(std::string()));
-  l.builder().model.constants.push_back(std::move(empty));
 }
 
 // What was computed when the input is empty, else the input.
@@ -125,13 +115,15 @@ void LowerReadValue(IrLowering& l) {
   info.set_name(name);
   info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx_optim::TensorTypeToDataType(type));
   if (computed) {
-    AddEmptyDefault(l, info, type, dims);
+    AddDefault(l, info, type, dims, Bytes(std::string()));
     ChooseFirst(l, name);
   } else {
-    if (l.input_size() > 0)
-      AddDefault(l, info);
-    else if (AddZeros(l, info, type))
-      dims.resize(info.type().tensor_type().shape().dim_size());
+    if (l.input_size() > 0) {
+      CopyDefault(l, info);
+    } else if (const auto given = GivenDims(l); given && std::ranges::all_of(*given, &IrDim::fixed)) {
+      dims = *given;
+      AddDefault(l, info, type, dims, Zeros(l, type, dims));
+    }
     l.Finish("Identity", {name});
   }
   l.output(0).type = type;

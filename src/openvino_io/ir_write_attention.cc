@@ -110,12 +110,7 @@ class AttentionWriter {
     if (stage == stage_ && w_.Gives(3)) w_.Alias(3, w_.Converted(scores, w_.OutputType(3).element));
   }
 
-  IrRef AxisSize(const IrRef& value, int64_t axis) {
-    const IrRef shape = w_.Step("shape", "ShapeOf", "opset3", {value}, {{"output_type", "i64"}},
-                                IrType::Tensor(TensorType::kInt64, {value.type->rank()}));
-    return w_.Step("size", "Gather", "opset8", {shape, w_.Int64s("axis", {axis}), w_.Int64("first", 0)},
-                   {{"batch_dims", "0"}}, IrType::Tensor(TensorType::kInt64, {1}));
-  }
+  IrRef AxisSize(const IrRef& value, int64_t axis) { return w_.SizeAt(w_.ShapeOf(value), axis, true); }
 
   // With what the mask adds. Keys behind a shorter mask are not seen.
   IrRef Biased(const IrRef& scores, const IrRef& keys) {

@@ -91,15 +91,12 @@ void WriteArgMax(IrNodeWriter& w) {
 void WriteHardmax(IrNodeWriter& w) {
   if (w.opset() < 13) w.Refuse("", fmt::format("in operator set {} it is over several axes", w.opset()));
   const IrType x = w.Type(0);
-  const int64_t axis = w.Int("axis", -1), rank = w.Rank(0), at = w.Axis(axis, x);
+  const int64_t axis = w.Int("axis", -1), at = w.Axis(axis, x);
   const IrRef found = FirstOf(w, "max", axis);
   IrType places = *found.type;
   places.dims.erase(places.dims.begin() + at);
   const IrRef place = w.Step("place", "Squeeze", "opset1", {found, w.Int64s("axis", {axis})}, {}, places);
-  const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {w.In(0)}, {{"output_type", "i64"}},
-                             IrType::Tensor(TensorType::kInt64, {rank}));
-  const IrRef depth = w.Step("depth", "Gather", "opset8", {shape, w.Int64("at", at), w.Int64("axis", 0)},
-                             {{"batch_dims", "0"}}, IrType::Tensor(TensorType::kInt64, {}));
+  const IrRef depth = w.SizeAt(w.ShapeOf(w.In(0)), at);
   w.Finish("OneHot", "opset1", {place, depth, w.Scalar("on", x.element, 1), w.Scalar("off", x.element, 0)},
            {{"axis", std::to_string(at)}});
 }
@@ -144,13 +141,7 @@ void WriteRange(IrNodeWriter& w) {
 
 void WriteEyeLike(IrNodeWriter& w) {
   w.Ignore("dtype");
-  const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {w.In(0)}, {{"output_type", "i64"}},
-                             IrType::Tensor(TensorType::kInt64, {2}));
-  const auto size = [&](int64_t axis) {
-    return w.Step("size", "Gather", "opset8", {shape, w.Int64("at", axis), w.Int64("axis", 0)}, {{"batch_dims", "0"}},
-                  IrType::Tensor(TensorType::kInt64, {}));
-  };
-  const IrRef rows = size(0), columns = size(1);
+  const IrRef shape = w.ShapeOf(w.In(0)), rows = w.SizeAt(shape, 0), columns = w.SizeAt(shape, 1);
   w.Finish("Eye", "opset9", {rows, columns, w.Int64("k", w.Int("k", 0))},
            {{"output_type", std::string(IrElementName(w.OutputType(0).element))}});
 }
@@ -190,11 +181,9 @@ void WriteTrilu(IrNodeWriter& w) {
   if (w.Rank(0) < 2) w.Refuse("input 0 'input'", "must have rank 2 or more");
   const bool upper = w.Int("upper", 1) != 0;
   const IrRef k = Diagonal(w);
-  const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {x}, {{"output_type", "i64"}},
-                             IrType::Tensor(TensorType::kInt64, {x.type->rank()}));
+  const IrRef shape = w.ShapeOf(x);
   const auto numbers = [&](const char* hint, int64_t axis) {
-    const IrRef size = w.Step("size", "Gather", "opset8", {shape, w.Int64("at", axis), w.Int64("axis", 0)},
-                              {{"batch_dims", "0"}}, IrType::Tensor(TensorType::kInt64, {}));
+    const IrRef size = w.SizeAt(shape, axis);
     return w.Step(hint, "Range", "opset4", {w.Int64("zero", 0), size, w.Int64("one", 1)}, {{"output_type", "i64"}},
                   IrType::Tensor(TensorType::kInt64, {x.type->dims[static_cast<size_t>(x.type->rank() + axis)]}));
   };

@@ -13,10 +13,6 @@ namespace {
 
 IrType Vector(int64_t size) { return IrType::Tensor(TensorType::kInt64, {size}); }
 
-IrRef ShapeOf(IrNodeWriter& w, const IrRef& value) {
-  return w.Step("shape", "ShapeOf", "opset3", {value}, {{"output_type", "i64"}}, Vector(value.type->rank()));
-}
-
 // The product of the sizes of axes [from, to), a vector of one.
 IrRef Product(IrNodeWriter& w, const IrRef& value, int64_t from, int64_t to) {
   int64_t product = 1;
@@ -29,7 +25,7 @@ IrRef Product(IrNodeWriter& w, const IrRef& value, int64_t from, int64_t to) {
   std::vector<int64_t> axes(static_cast<size_t>(to - from));
   std::iota(axes.begin(), axes.end(), from);
   const IrRef sizes =
-      w.Step("sizes", "Gather", "opset8", {ShapeOf(w, value), w.Int64s("axes", axes), w.Int64("axis", 0)},
+      w.Step("sizes", "Gather", "opset8", {w.ShapeOf(value), w.Int64s("axes", axes), w.Int64("axis", 0)},
              {{"batch_dims", "0"}}, Vector(to - from));
   return w.Step("size", "ReduceProd", "opset1", {sizes, w.Int64s("axes", {0})}, {{"keep_dims", "true"}}, Vector(1));
 }
@@ -133,7 +129,7 @@ void WriteTile(IrNodeWriter& w) {
   const IrRef target = w.Reshaped(pairs, {2 * rank});
   const IrRef repeated = w.Step("repeated", "Broadcast", "opset3", {wide, target}, {{"mode", "bidirectional"}},
                                 IrType::Tensor(type, std::vector<int64_t>(static_cast<size_t>(2 * rank), -1)));
-  const IrRef shape = w.Binary("Multiply", ShapeOf(w, x), repeats, Vector(rank));
+  const IrRef shape = w.Binary("Multiply", w.ShapeOf(x), repeats, Vector(rank));
   w.Finish("Reshape", "opset1", {repeated, shape}, {{"special_zero", "false"}});
 }
 
@@ -144,11 +140,11 @@ void WriteShape(IrNodeWriter& w) {
   if (start == 0 && end == nullptr) return w.Finish("ShapeOf", "opset3", {x}, {{"output_type", "i64"}});
   const int64_t stop = end == nullptr ? std::numeric_limits<int64_t>::max() : end->i();
   w.Finish("Slice", "opset8",
-           {ShapeOf(w, x), w.Int64s("start", {start}), w.Int64s("end", {stop}), w.Int64s("step", {1})});
+           {w.ShapeOf(x), w.Int64s("start", {start}), w.Int64s("end", {stop}), w.Int64s("step", {1})});
 }
 
 void WriteSize(IrNodeWriter& w) {
-  w.Finish("ReduceProd", "opset1", {ShapeOf(w, w.In(0)), w.Int64s("axes", {0})}, {{"keep_dims", "false"}});
+  w.Finish("ReduceProd", "opset1", {w.ShapeOf(w.In(0)), w.Int64s("axes", {0})}, {{"keep_dims", "false"}});
 }
 
 void WriteConstantOfShape(IrNodeWriter& w) {

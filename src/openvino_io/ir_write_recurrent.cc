@@ -141,12 +141,8 @@ class SequenceWriter {
 
   // The size of an axis of X, [1] or a scalar.
   IrRef SizeOfX(int64_t axis, bool scalar) {
-    if (!shape_)
-      shape_ = w_.Step("shape", "ShapeOf", "opset3", {x_}, {{"output_type", "i64"}},
-                       IrType::Tensor(TensorType::kInt64, {3}));
-    const IrRef at = scalar ? w_.Int64("at", axis) : w_.Int64s("at", {axis});
-    const IrType type = IrType::Tensor(TensorType::kInt64, scalar ? std::vector<int64_t>{} : std::vector<int64_t>{1});
-    return w_.Step("size", "Gather", "opset8", {*shape_, at, w_.Int64("axis", 0)}, {{"batch_dims", "0"}}, type);
+    if (!shape_) shape_ = w_.ShapeOf(x_);
+    return w_.SizeAt(*shape_, axis, !scalar);
   }
 
   IrRef Lengths() {

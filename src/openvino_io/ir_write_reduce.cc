@@ -31,6 +31,21 @@ IrRef Mvn(IrNodeWriter& w, const IrRef& x, const std::vector<int64_t>& axes, flo
                 {{"normalize_variance", "true"}, {"eps", IrText(epsilon)}, {"eps_mode", "inside_sqrt"}}, *x.type);
 }
 
+// What a reduction of x that keeps its axes gives.
+IrType Kept(const IrRef& x) {
+  return {.element = x.type->element, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
+}
+
+// The root of the mean of squares along axes, epsilon added to it before.
+IrRef RootOfMeanSquare(IrNodeWriter& w, const IrRef& x, const std::vector<int64_t>& axes) {
+  const IrType kept = Kept(x);
+  const IrRef square = w.Binary("Multiply", x, x, *x.type);
+  const IrRef mean =
+      w.Step("mean_square", "ReduceMean", "opset1", {square, w.Int64s("axes", axes)}, {{"keep_dims", "true"}}, kept);
+  const IrRef epsilon = w.Scalar("epsilon", x.type->element, static_cast<double>(w.Float("epsilon", 1e-5F)));
+  return w.Step("root", "Sqrt", "opset1", {w.Binary("Add", mean, epsilon, kept)}, {}, kept);
+}
+
 // A vector with one element for each channel, to be broadcast over [N,C,...].
 IrRef PerChannel(IrNodeWriter& w, int i, int64_t rank) {
   std::vector<int64_t> shape(static_cast<size_t>(rank - 1), 1);
@@ -94,8 +109,7 @@ void WriteReduceLogSumExp(IrNodeWriter& w) {
   const bool keep = w.Int("keepdims", 1) != 0;
   const IrRef x = w.In(0);
   if (!axes) return w.Alias(0, x);
-  const IrType kept{
-      .element = x.type->element, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
+  const IrType kept = Kept(x);
   const IrData keeps{{"keep_dims", "true"}};
   const IrRef greatest = w.Step("greatest", "ReduceMax", "opset1", {x, *axes}, keeps, kept);
   IrType flags = kept;
@@ -153,16 +167,11 @@ void WriteMoments(IrNodeWriter& w, const std::vector<int64_t>& axes) {
   const IrData keeps{{"keep_dims", "true"}};
   const TensorType type = w.OutputType(w.Gives(1) ? 1 : 2).element;
   const IrRef x = w.Converted(w.In(0), type), along = w.Int64s("axes", axes);
-  const IrType kept{.element = type, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
   if (w.Gives(1)) w.FinishOutput(1, "ReduceMean", "opset1", {x, along}, keeps);
   if (!w.Gives(2)) return;
-  const IrRef mean = w.Step("mean", "ReduceMean", "opset1", {x, along}, keeps, kept);
+  const IrRef mean = w.Step("mean", "ReduceMean", "opset1", {x, along}, keeps, Kept(x));
   const IrRef centered = w.Binary("Subtract", x, mean, *x.type);
-  const IrRef square = w.Binary("Multiply", centered, centered, *x.type);
-  const IrRef variance = w.Step("variance", "ReduceMean", "opset1", {square, along}, keeps, kept);
-  const IrRef epsilon = w.Scalar("epsilon", type, static_cast<double>(w.Float("epsilon", 1e-5F)));
-  const IrRef root = w.Step("root", "Sqrt", "opset1", {w.Binary("Add", variance, epsilon, kept)}, {}, kept);
-  w.FinishOutput(2, "Divide", "opset1", {w.Scalar("one", type, 1), root}, kNumpy);
+  w.FinishOutput(2, "Divide", "opset1", {w.Scalar("one", type, 1), RootOfMeanSquare(w, centered, axes)}, kNumpy);
 }
 
 }  // namespace
@@ -184,12 +193,7 @@ void WriteRmsNormalization(IrNodeWriter& w) {
   const int64_t axis = w.Int("axis", -1);
   const std::vector<int64_t> axes = axis < 0 ? AxesFrom(axis, 0) : AxesFrom(axis, w.Rank(0));
   const TensorType type = w.Element(0), wide = type == TensorType::kDouble ? type : TensorType::kFloat;
-  const IrRef x = w.Converted(w.In(0), wide), square = w.Binary("Multiply", x, x, *x.type);
-  const IrType kept{.element = wide, .ranked = x.type->ranked, .dims = std::vector<int64_t>(x.type->dims.size(), -1)};
-  const IrRef mean =
-      w.Step("mean", "ReduceMean", "opset1", {square, w.Int64s("axes", axes)}, {{"keep_dims", "true"}}, kept);
-  const IrRef epsilon = w.Scalar("epsilon", wide, static_cast<double>(w.Float("epsilon", 1e-5F)));
-  const IrRef root = w.Step("root", "Sqrt", "opset1", {w.Binary("Add", mean, epsilon, kept)}, {}, kept);
+  const IrRef x = w.Converted(w.In(0), wide), root = RootOfMeanSquare(w, x, axes);
   const IrRef normalized = w.Converted(w.Binary("Divide", x, root, *x.type), w.OutputType(0).element);
   w.Finish("Multiply", "opset1", {normalized, w.In(1)}, kNumpy);
 }

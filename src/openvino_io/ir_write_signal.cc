@@ -87,8 +87,7 @@ void WriteStft(IrNodeWriter& w) {
   const IrType type = w.Type(0);
   if (w.Has(2)) {
     const IrRef window = w.In(2);
-    const IrRef shape = w.Step("shape", "ShapeOf", "opset3", {window}, {{"output_type", "i64"}},
-                               IrType::Tensor(TensorType::kInt64, {1}));
+    const IrRef shape = w.ShapeOf(window);
     w.MarkUsed(3);  // as long as the window
     return w.Finish("STFT", "opset15", {WithoutParts(w, w.In(0)), window, w.AsScalar(shape), step},
                     {{"transpose_frames", "false"}});
